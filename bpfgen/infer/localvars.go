@@ -100,15 +100,19 @@ type inSight struct {
 
 func (b *body) inSight(f *funcView, pos plan.Pos) inSight { return inSight{b.argWords(), f, pos} }
 
-// value is a variable by its type and its place.
-func (b inSight) value(v *locals.Variable) val {
+// typeOf is the type of a variable, without its names and const.
+func (b inSight) typeOf(v *locals.Variable) kernel.TypeID {
 	id, err := b.f.TypeAt(v.Type)
 	if err != nil {
 		wrong(b.pos, "the type of %s is not known: %v", v.Name, err)
 	}
-	btf := b.u.btf(b.pos)
-	id = btf.Skip(id)
-	t, err := btf.Type(id)
+	return b.u.btf(b.pos).Skip(id)
+}
+
+// value is a variable by its type and its place.
+func (b inSight) value(v *locals.Variable) val {
+	id := b.typeOf(v)
+	t, err := b.u.btf(b.pos).Type(id)
 	if err != nil {
 		wrong(b.pos, "%v", err)
 	}
@@ -321,11 +325,7 @@ func (o *globalsObj) variable(name string, pos plan.Pos) val {
 
 // inMemory is a variable at an address.
 func (b inSight) inMemory(v *locals.Variable, address *tree.Expr) val {
-	id, err := b.f.TypeAt(v.Type)
-	if err != nil {
-		wrong(b.pos, "the type of %s is not known: %v", v.Name, err)
-	}
-	return b.memory().read(memPlace{address, 0, tree.User, b.body}, b.u.btf(b.pos).Skip(id), v.Name, b.pos)
+	return b.memory().read(memPlace{address, 0, tree.User, b.body}, b.typeOf(v), v.Name, b.pos)
 }
 
 // globals is e.globals where the event has it: at places in user functions, and at their calls.

@@ -3,6 +3,7 @@ package points
 import (
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/internal/binary"
@@ -63,7 +64,7 @@ func (s search) lines(p *plan.Pattern, l sourceLine) []*Target {
 // atPlace adds what is known where a place in a function is probed: the variables in sight.
 func (s search) atPlace(f *Function, at *binary.File, fn binary.Function) {
 	f.Source = fn.Source
-	f.vars = func() ([]locals.Variable, error) {
+	f.vars = sync.OnceValues(func() ([]locals.Variable, error) {
 		return s.Programs.Locals(at, fn, f.Place.Offset-fn.Start)
-	}
+	})
 }

@@ -91,7 +91,10 @@ type Finder struct {
 	Program string
 
 	// open are the files that were opened in this run, by path. Close closes them.
-	open   map[string]*elffile.File
+	open map[string]*elffile.File
+	// debug are the files that have the debug information of these; nil: there is none. tables, types, lines and locals
+	// are what was read of it.
+	debug  map[string]*elffile.File
 	tables map[string]*signature.Functions
 	types  map[string]*usertypes.Types
 	lines  map[string]*elffile.Lines

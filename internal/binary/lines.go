@@ -131,21 +131,13 @@ func (f *Finder) localsOf(at *File, e *elffile.File, table *signature.Functions)
 
 // frames are the call frames of a file. Some of a table that is damaged are better than none.
 func (f *Finder) frames(at *File, e *elffile.File) *callframe.Table {
-	section := func(of *elffile.File, name string) callframe.Section {
-		s, ok, err := of.Section(name)
-		if !ok || err != nil {
-			return callframe.Section{}
-		}
-		return callframe.Section{Data: s.Data, Addr: s.Addr}
+	debug := f.debugFile(at.Path, e)
+	if debug == nil {
+		debug = e
 	}
-	debug := e
-	if d, err := e.WithDebugInfo(); err == nil && d != nil {
-		debug = d
-		if d != e {
-			defer d.Close()
-		}
-	}
-	t, _ := callframe.Read(runtime.GOARCH, section(e, ".eh_frame"), section(debug, ".debug_frame"))
+	eh, _, _ := e.Section(".eh_frame") // empty where it has none, or one that is damaged
+	frames, _, _ := debug.Section(".debug_frame")
+	t, _ := callframe.Read(runtime.GOARCH, eh.Data, eh.Addr, frames.Data)
 	return t
 }
 
@@ -174,13 +166,9 @@ func (f *Finder) Global(at *File, fn Function, name string) (*locals.Variable, e
 
 // knownLocals finds variables in a file that is open; nil where it has no debug information.
 func (f *Finder) knownLocals(at *File) *locals.Finder {
-	e := f.open[at.Path]
-	if e == nil {
-		return nil
-	}
-	table := f.signatures(at.Path, e)
+	table := f.described(at)
 	if table == nil {
 		return nil
 	}
-	return f.localsOf(at, e, table)
+	return f.localsOf(at, f.open[at.Path], table)
 }

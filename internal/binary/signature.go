@@ -33,11 +33,7 @@ func (f *Finder) Signature(at *File, fn Function) *signature.Signature {
 
 // Types is Signature by the address of a function that is no clone.
 func (f *Finder) Types(at *File, addr uint64) *signature.Signature {
-	e := f.open[at.Path]
-	if e == nil {
-		return nil
-	}
-	table := f.signatures(at.Path, e)
+	table := f.described(at)
 	if table == nil {
 		return nil
 	}
@@ -99,19 +95,44 @@ func (f *Finder) typesOf(at *File, btf *kernel.BTF) (*usertypes.Types, error) {
 	return t, nil
 }
 
-// openSignatures gives nil where there is no debug information.
-func (f *Finder) openSignatures(e *elffile.File) (*signature.Functions, error) {
-	debug, err := e.WithDebugInfo()
-	if debug == nil || err != nil {
-		return nil, err
+// debugFile is the file that has the debug information of one: itself, or its debug file; nil where none can be read.
+func (f *Finder) debugFile(path string, e *elffile.File) *elffile.File {
+	if d, known := f.debug[path]; known {
+		return d
 	}
-	if debug != e {
-		f.open[debug.Path] = debug // it is read as long as there are questions
+	d, err := e.WithDebugInfo()
+	if err != nil {
+		d = nil // damaged
+	}
+	if d != nil && d != e {
+		f.open[d.Path] = d // it is read as long as there are questions
+	}
+	if f.debug == nil {
+		f.debug = map[string]*elffile.File{}
+	}
+	f.debug[path] = d
+	return d
+}
+
+// openSignatures gives nil where there is no debug information.
+func (f *Finder) openSignatures(path string, e *elffile.File) (*signature.Functions, error) {
+	debug := f.debugFile(path, e)
+	if debug == nil {
+		return nil, nil
 	}
 	return signature.Open(runtime.GOARCH, func(name string) (dwarfinfo.Section, error) {
 		r, size, err := debug.SectionReader(name)
 		return dwarfinfo.Section{Reader: r, Size: size}, err
 	})
+}
+
+// described are the functions of a file that is open, as its debug information tells of them; nil where it has none.
+func (f *Finder) described(at *File) *signature.Functions {
+	e := f.open[at.Path]
+	if e == nil {
+		return nil
+	}
+	return f.signatures(at.Path, e)
 }
 
 // signatures opens the debug information of a file, of its own or in its debug file.
@@ -120,7 +141,7 @@ func (f *Finder) signatures(path string, e *elffile.File) *signature.Functions {
 	if known {
 		return t
 	}
-	t, err := f.openSignatures(e)
+	t, err := f.openSignatures(path, e)
 	if err != nil {
 		t = nil // damaged
 	}

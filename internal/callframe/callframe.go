@@ -18,24 +18,18 @@ import (
 // ErrDamaged is what is said of tables that do not keep to the standard.
 var ErrDamaged = errors.New("damaged call frame information")
 
-// A Section is a section of a file with the address that it is loaded at; empty where the file has none.
-type Section struct {
-	// Data are its bytes, of which the first is loaded at Addr.
-	Data []byte
-	Addr uint64
-}
-
 // A Table has the frames of the functions of one file.
 type Table struct {
 	arch    string
 	entries frame.FrameDescriptionEntries
 }
 
-// Read reads .eh_frame and .debug_frame. What is damaged is left out; the error says so.
-func Read(arch string, ehFrame, debugFrame Section) (*Table, error) {
+// Read reads the bytes of .eh_frame, of which the first is loaded at addr, and of .debug_frame; nil where a file has
+// none. What is damaged is left out; the error says so.
+func Read(arch string, ehFrame []byte, addr uint64, debugFrame []byte) (*Table, error) {
 	t := &Table{arch: arch}
-	eh, err := parse(ehFrame.Data, ehFrame.Addr)
-	debug, err2 := parse(debugFrame.Data, 0)
+	eh, err := parse(ehFrame, addr)
+	debug, err2 := parse(debugFrame, 0)
 	t.entries = t.entries.Append(eh).Append(debug)
 	return t, errors.Join(err, err2)
 }

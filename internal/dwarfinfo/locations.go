@@ -55,27 +55,6 @@ func (u *Unit) listed(index uint64) (int64, error) {
 	return int64(u.locBase + (&cursor{data: b}).number(u.offsetSize)), nil
 }
 
-// maxLocations bounds the bytes of a list of places.
-const maxLocations = 1 << 20
-
-// inPieces reads a list from an offset of a section on, of which read reports whether the bytes were enough. Most lists
-// are short.
-func (s *Section) inPieces(at int64, read func(*cursor) (done bool)) error {
-	for piece := int64(256); ; piece *= 16 {
-		left := max(s.Size-at, 0)
-		b, err := s.Bytes(at, min(piece, left))
-		if err != nil {
-			return err
-		}
-		if read(&cursor{data: b}) {
-			return nil
-		}
-		if piece >= left || piece >= maxLocations {
-			return damaged("a list of places without an end")
-		}
-	}
-}
-
 // oldLocations looks into a list of .debug_loc (DWARF 4, 2.6.2).
 func (u *Unit) oldLocations(at int64, pc uint64) (expr []byte, err error) {
 	s, err := u.data.loc()
@@ -105,88 +84,38 @@ func (u *Unit) oldLocations(at int64, pc uint64) (expr []byte, err error) {
 	return expr, err
 }
 
-// The entries of a list of places (7.7.3).
-const (
-	placeEnd         = 0
-	placeBaseIndex   = 1
-	placeIndexIndex  = 2
-	placeIndexLength = 3
-	placeOffsets     = 4
-	placeDefault     = 5
-	placeBase        = 6
-	placeAddresses   = 7
-	placeLength      = 8
-)
-
 // newLocations looks into a list of .debug_loclists (DWARF 5, 2.6.2).
 func (u *Unit) newLocations(at int64, pc uint64) (expr []byte, err error) {
 	s, err := u.data.loclists()
 	if err != nil {
 		return nil, err
 	}
-	var wrong error
-	err = s.inPieces(at, func(c *cursor) bool {
-		l := &placeReader{rangeReader: rangeReader{unit: u, c: *c, base: u.low}}
-		done := l.read(pc)
-		expr, wrong = l.found, l.err
+	err = u.eachList(s, at, func(l *listReader) (done bool) {
+		expr, done = l.expression(pc)
 		return done
 	})
-	if err == nil {
-		err = wrong
-	}
 	return expr, err
 }
 
-// A placeReader looks for the expression of an address in a list.
-type placeReader struct {
-	rangeReader
-	// found is the expression, or the one of all addresses that have no other.
-	found []byte
-}
-
-// read reports whether it came to the end of the list, to the expression or to a fault.
-func (l *placeReader) read(pc uint64) (done bool) {
-	c := &l.c
+// expression gives the expression of an address, or the one of all addresses that have no other; done: the bytes were
+// enough for it, for the end of the list or for a fault.
+func (l *listReader) expression(pc uint64) (found []byte, done bool) {
 	for {
-		var low, high uint64
-		kind := c.number(1)
-		switch kind {
-		case placeEnd:
-			return !c.failed
-		case placeBaseIndex:
-			l.base = l.indexed()
-			continue
-		case placeBase:
-			l.base = c.number(l.unit.addressSize)
-			continue
-		case placeIndexIndex:
-			low, high = l.indexed(), l.indexed()
-		case placeIndexLength:
-			low = l.indexed()
-			high = low + c.unsigned()
-		case placeOffsets:
-			low, high = l.base+c.unsigned(), l.base+c.unsigned()
-		case placeDefault:
-		case placeAddresses:
-			low, high = c.number(l.unit.addressSize), c.number(l.unit.addressSize)
-		case placeLength:
-			low = c.number(l.unit.addressSize)
-			high = low + c.unsigned()
-		default:
-			l.err = damaged("a list of places has an entry of kind %d", kind)
-			return true
+		kind := l.c.number(1)
+		low, high, bounded := l.bounds(kind)
+		var expr []byte
+		if bounded {
+			expr = l.c.take(l.c.unsigned())
 		}
-		expr := c.take(c.unsigned())
 		switch {
-		case c.failed:
-			return false
-		case l.err != nil:
-			return true
-		case kind == placeDefault:
-			l.found = expr
-		case pc >= low && pc < high:
-			l.found = expr
-			return true
+		case l.c.failed:
+			return nil, false
+		case l.err != nil, kind == listEnd:
+			return found, true
+		case kind == listDefault:
+			found = expr
+		case bounded && pc >= low && pc < high:
+			return expr, true
 		}
 	}
 }

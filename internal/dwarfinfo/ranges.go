@@ -191,86 +191,133 @@ func (u *Unit) oldRanges(at int64) (out [][2]uint64, err error) {
 	return nil, damaged("a list of ranges without an end")
 }
 
-// The entries of a list of ranges (7.25).
-const (
-	rangeEnd          = 0
-	rangeBaseIndex    = 1
-	rangeIndexIndex   = 2
-	rangeIndexLength  = 3
-	rangeOffsets      = 4
-	rangeBase         = 5
-	rangeAddresses    = 6
-	rangeAddressCount = 7
-)
+// rangeList reads a list of .debug_rnglists (DWARF 5, 2.17.3).
+func (u *Unit) rangeList(at int64) (out [][2]uint64, err error) {
+	err = u.eachList(&u.data.rnglists, at, func(l *listReader) (done bool) {
+		out, done = l.ranges()
+		return done
+	})
+	return out, err
+}
 
-// rangeList reads a list of .debug_rnglists (DWARF 5, 2.17.3). Most have two ranges.
-func (u *Unit) rangeList(at int64) ([][2]uint64, error) {
-	for piece := int64(128); ; piece *= 16 {
-		left := max(u.data.rnglists.Size-at, 0)
-		b, err := u.data.rnglists.Bytes(at, min(piece, left))
-		if err != nil {
-			return nil, err
+// ranges gives the ranges up to the end of the list, or to a fault; done: the bytes were enough.
+func (l *listReader) ranges() (out [][2]uint64, done bool) {
+	for {
+		kind := l.c.number(1)
+		if kind >= listDefault {
+			kind++ // it has none
 		}
-		l := &rangeReader{unit: u, c: cursor{data: b}, base: u.low}
-		switch done := l.read(); {
-		case done:
-			return l.out, l.err
-		case piece >= left || piece >= maxRanges:
-			return nil, damaged("a list of ranges without an end")
+		low, high, bounded := l.bounds(kind)
+		switch {
+		case l.c.failed:
+			return nil, false
+		case l.err != nil, kind == listEnd:
+			return out, true
+		case bounded:
+			out = append(out, [2]uint64{low, high})
 		}
 	}
 }
 
-// A rangeReader reads a list of ranges.
-type rangeReader struct {
+// Lists of ranges (.debug_rnglists) and of places (.debug_loclists) have entries of the same bounds: two addresses, by
+// themselves, by their indices, or as distances from a base that an earlier entry sets. An entry of a place has an
+// expression behind them.
+//
+//	base_address 0x401000
+//	offset_pair  0x10 0x20    from 0x401010 to below 0x401020
+//	end_of_list
+
+// The entries of a list of places (7.7.3). A list of ranges (7.25) has no default: its later kinds are one less.
+const (
+	listEnd         = 0
+	listBaseIndex   = 1
+	listIndexIndex  = 2
+	listIndexLength = 3
+	listOffsets     = 4
+	listDefault     = 5
+	listBase        = 6
+	listAddresses   = 7
+	listLength      = 8
+)
+
+// maxList bounds the bytes of a list.
+const maxList = 1 << 20
+
+// inPieces reads a list from an offset of a section on, of which read reports whether the bytes were enough. Most lists
+// are short.
+func (s *Section) inPieces(at int64, read func(*cursor) (done bool)) error {
+	for piece := int64(256); ; piece *= 16 {
+		left := max(s.Size-at, 0)
+		b, err := s.Bytes(at, min(piece, left))
+		if err != nil {
+			return err
+		}
+		if read(&cursor{data: b}) {
+			return nil
+		}
+		if piece >= left || piece >= maxList {
+			return damaged("a list without an end")
+		}
+	}
+}
+
+// A listReader reads the entries of a list.
+type listReader struct {
 	unit *Unit
 	c    cursor
 	// base is what offsets are relative to.
 	base uint64
-	out  [][2]uint64
 	err  error
 }
 
-// read reports whether it came to the end of the list, or to a fault.
-func (l *rangeReader) read() (done bool) {
-	c := &l.c
-	for {
-		var low, high uint64
-		kind := c.number(1)
-		switch kind {
-		case rangeEnd:
-		case rangeBaseIndex:
-			l.base = l.indexed()
-		case rangeIndexIndex:
-			low, high = l.indexed(), l.indexed()
-		case rangeIndexLength:
-			low = l.indexed()
-			high = low + c.unsigned()
-		case rangeOffsets:
-			low, high = l.base+c.unsigned(), l.base+c.unsigned()
-		case rangeBase:
-			l.base = c.number(l.unit.addressSize)
-		case rangeAddresses:
-			low, high = c.number(l.unit.addressSize), c.number(l.unit.addressSize)
-		case rangeAddressCount:
-			low = c.number(l.unit.addressSize)
-			high = low + c.unsigned()
-		default:
-			l.err = damaged("a list of ranges has an entry of kind %d", kind)
-		}
-		switch {
-		case c.failed:
-			return false
-		case l.err != nil, kind == rangeEnd:
-			return true
-		case kind != rangeBase && kind != rangeBaseIndex:
-			l.out = append(l.out, [2]uint64{low, high})
-		}
+// eachList reads a list with as many bytes as read, which begins anew each time, says that it needs.
+func (u *Unit) eachList(s *Section, at int64, read func(*listReader) (done bool)) error {
+	var wrong error
+	err := s.inPieces(at, func(c *cursor) bool {
+		l := &listReader{unit: u, c: *c, base: u.low}
+		done := read(l)
+		wrong = l.err
+		return done
+	})
+	if err != nil {
+		return err
 	}
+	return wrong
+}
+
+// bounds gives the addresses of an entry whose kind was read, the last one behind its range; not bounded: it has none.
+func (l *listReader) bounds(kind uint64) (low, high uint64, bounded bool) {
+	c, size := &l.c, l.unit.addressSize
+	switch kind {
+	case listEnd:
+		return 0, 0, false
+	case listBaseIndex:
+		l.base = l.indexed()
+		return 0, 0, false
+	case listBase:
+		l.base = c.number(size)
+		return 0, 0, false
+	case listIndexIndex:
+		low, high = l.indexed(), l.indexed()
+	case listIndexLength:
+		low = l.indexed()
+		high = low + c.unsigned()
+	case listOffsets:
+		low, high = l.base+c.unsigned(), l.base+c.unsigned()
+	case listDefault:
+	case listAddresses:
+		low, high = c.number(size), c.number(size)
+	case listLength:
+		low = c.number(size)
+		high = low + c.unsigned()
+	default:
+		l.err = damaged("a list has an entry of an unknown kind")
+	}
+	return low, high, true
 }
 
 // indexed is the address of which the index is next.
-func (l *rangeReader) indexed() uint64 {
+func (l *listReader) indexed() uint64 {
 	index := l.c.unsigned()
 	if l.c.failed {
 		return 0

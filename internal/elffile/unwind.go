@@ -2,6 +2,7 @@ package elffile
 
 import (
 	"debug/elf"
+	"slices"
 	"strings"
 )
 
@@ -14,18 +15,12 @@ var personalities = map[string]bool{"__gxx_personality_v0": true, "rust_eh_perso
 // probe's. The program would end: the unwinder finds no function there. A file
 // that was stripped tells by its table of what exceptions do.
 func (f *File) Unwinds() bool {
-	for _, read := range []func() ([]elf.Symbol, error){f.elf.DynamicSymbols, f.elf.Symbols} {
-		symbols, err := read()
-		if err != nil {
-			continue // it has no such table
-		}
-		for _, s := range symbols {
-			if personalities[s.Name] || legacyRust(s.Name) {
-				return true
-			}
-		}
+	unwinds := func(s elf.Symbol) bool { return personalities[s.Name] || legacyRust(s.Name) }
+	dynamic, _ := f.elf.DynamicSymbols() // it may have no such table
+	symbols, err := f.elf.Symbols()
+	if slices.ContainsFunc(dynamic, unwinds) || slices.ContainsFunc(symbols, unwinds) {
+		return true
 	}
-	_, err := f.elf.Symbols()
 	return err != nil && f.elf.Section(".gcc_except_table") != nil && !f.ofCLibrary()
 }
 

@@ -11,11 +11,37 @@ import (
 // else that of another file; nil where there is none. Of Go the package main may be left out. It is where it is for the
 // whole run, so its place refers to no register.
 func (f *Finder) Global(pc uint64, name string) (*Variable, error) {
+	own, err := f.Data.UnitOf(pc)
+	if err != nil {
+		own = nil // another file may have it
+	}
+	seen := globalSeen{own, name}
+	if v, known := f.globals[seen]; known {
+		return v, nil
+	}
+	v, err := f.lookUpGlobal(own, name)
+	if err != nil {
+		return nil, err
+	}
+	if f.globals == nil {
+		f.globals = map[globalSeen]*Variable{}
+	}
+	f.globals[seen] = v
+	return v, nil
+}
+
+// A globalSeen is a name as a source file, own, sees it.
+type globalSeen struct {
+	own  *dwarfinfo.Unit
+	name string
+}
+
+func (f *Finder) lookUpGlobal(own *dwarfinfo.Unit, name string) (*Variable, error) {
 	units, err := f.Data.Units()
 	if err != nil {
 		return nil, err
 	}
-	if own, err := f.Data.UnitOf(pc); err == nil && own != nil {
+	if own != nil {
 		if v, err := f.globalIn(own, name); v != nil || err != nil {
 			return v, err
 		}

@@ -49,6 +49,8 @@ type Finder struct {
 	Arch string
 	// tables name the files of the source; nil until they were asked.
 	tables *sourceline.Tables
+	// globals are those that were looked up; nil: there is none of that name.
+	globals map[globalSeen]*Variable
 	// CFA gives the canonical frame address at an instruction; false where it is not known.
 	CFA func(pc uint64) (*location.Expr, bool)
 }

@@ -68,7 +68,7 @@ func look(t *testing.T, s map[string][]byte, addr uint64) (n seen) {
 	if err != nil || d == nil {
 		return n
 	}
-	frames, err := callframe.Read("amd64", callframe.Section{Data: s[".eh_frame"], Addr: addr}, callframe.Section{})
+	frames, err := callframe.Read("amd64", s[".eh_frame"], addr, nil)
 	if err != nil && !errors.Is(err, callframe.ErrDamaged) {
 		t.Errorf("not said to be damaged: %v", err)
 	}
