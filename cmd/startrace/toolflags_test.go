@@ -43,7 +43,7 @@ var mistaken = map[string][]string{
 }
 
 // anyValue are the flags of which a negative number or an empty text means something.
-var anyValue = map[string]bool{"lhist --lo -1": true, "lhist --hi -1": true}
+var anyValue = map[string]bool{"lhist --lo -1": true, "lhist --hi -1": true, "killsnoop --target -1": true}
 
 // Each flag of each tool refuses what it cannot use by its own name: no place of the library, where nobody has written
 // anything, and no run that shows nothing. The short form tries a quarter of the tools.

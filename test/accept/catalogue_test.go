@@ -55,7 +55,7 @@ func TestTcpconnect(t *testing.T) {
 	e := startrace(t, "tcpconnect", "-P", "7788", "-f", "-c",
 		`sh -c "nc -l -p 7788 >/dev/null & sleep 1; echo x | nc 127.0.0.1 7788; nc 127.0.0.1 7789; true"`).ok(t)
 	rows := linesWith(e.stdout, "7788")
-	if len(rows) != 1 || !regexp.MustCompile(`^\d+ +nc +127\.0\.0\.1 +127\.0\.0\.1 +7788$`).MatchString(rows[0]) {
+	if len(rows) != 1 || !regexp.MustCompile(`^\d+ +nc +127\.0\.0\.1 +\S+ +127\.0\.0\.1 +7788$`).MatchString(rows[0]) {
 		t.Errorf("got %s\nstderr: %s", e.stdout, e.stderr)
 	}
 }

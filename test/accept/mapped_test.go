@@ -16,15 +16,15 @@ func TestTcpMapped(t *testing.T) {
 		refused int  // rows that the connection which is refused may have
 		probes  bool // the tool needs probes of functions
 	}{
-		{words: []string{"tcpconnect"}, row: at + ` ` + at + ` PORT`, refused: 1},
+		{words: []string{"tcpconnect"}, row: at + ` \S+ ` + at + ` PORT`, refused: 1},
 		{words: []string{"tcpaccept"}, row: at + ` \d+ ` + at + ` PORT`},
 		{words: []string{"tcplife"}, row: at + ` \d+ ` + at + ` PORT 4\.9 0\.0 \d+\.\d\d`},
 		{words: []string{"tcplife"}, row: at + ` PORT ` + at + ` \d+ 0\.0 4\.9 \d+\.\d\d`},
 		{words: []string{"tcpconnlat"}, row: at + ` ` + at + ` PORT \d+\.\d{3} connected`},
 		{words: []string{"tcpstates"}, row: `\S+ \d+ ` + at + ` PORT CLOSE SYN_SENT \d+\.\d{3}`, refused: 1},
 		{words: []string{"tcpstates"}, row: at + ` \d+ ` + at + ` PORT ESTABLISHED FIN_WAIT1 \d+\.\d{3}`},
-		{words: []string{"tcptop", "-i", "1h", "-r", "1000"}, row: at + ` \d+ ` + at + ` PORT 5000 0`, probes: true},
-		{words: []string{"tcptop", "-i", "1h", "-r", "1000"}, row: at + ` PORT ` + at + ` \d+ 0 5000`, probes: true},
+		{words: []string{"tcptop", "-i", "1h", "-r", "99"}, row: at + ` \d+ ` + at + ` PORT 5000 0 5000`, probes: true},
+		{words: []string{"tcptop", "-i", "1h", "-r", "99"}, row: at + ` PORT ` + at + ` \d+ 0 5000 5000`, probes: true},
 	} {
 		t.Run(tt.words[0], func(t *testing.T) {
 			if tt.probes {

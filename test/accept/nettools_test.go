@@ -61,7 +61,7 @@ func TestTcpaccept(t *testing.T) {
 
 func TestTcpconnectAll(t *testing.T) {
 	e, d, port := connections(t, "tcpconnect")
-	n := rowsLike(e, fmt.Sprintf(`%d %s 127\.0\.0\.1 127\.0\.0\.1 %d`, d.PID, d.Comm, port))
+	n := rowsLike(e, fmt.Sprintf(`%d %s 127\.0\.0\.1 (-|[1-9]\d*) 127\.0\.0\.1 %d`, d.PID, d.Comm, port))
 	if n < d.Calls || n > d.Calls+1 { // the kernel's function succeeds where the other side refuses later
 		t.Errorf("%d connections, want %d and one that was refused\nstderr: %s", n, d.Calls, excerpt(e.stderr))
 	}
@@ -71,7 +71,7 @@ func TestTcpconnlat(t *testing.T) {
 	e, d, port := connections(t, "tcpconnlat")
 	row := fmt.Sprintf(`%d %s 127\.0\.0\.1 127\.0\.0\.1 %d \d+\.\d{3}`, d.PID, d.Comm, port)
 	checkAccount(t, e, rowsLike(e, row+" connected"), d.Calls)
-	checkAccount(t, e, rowsLike(e, row+" failed"), 1)
+	checkAccount(t, e, rowsLike(e, row+" ECONNREFUSED"), 1)
 	e, _, _ = connections(t, "tcpconnlat", "--min", "1h")
 	if strings.Count(e.stdout, "\n") > 1 {
 		t.Errorf("connections that took an hour: %s", e.stdout)
@@ -104,8 +104,8 @@ func TestTcptop(t *testing.T) {
 	needKernelFunctions(t)
 	e, d, port := connections(t, "tcptop", "-i", "1h", "-r", "1000")
 	who := fmt.Sprintf(`%d %s 127\.0\.0\.1`, d.PID, d.Comm)
-	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s \d+ 127\.0\.0\.1 %d 5000 0`, who, port)), d.Calls)
-	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s %d 127\.0\.0\.1 \d+ 0 5000`, who, port)), d.Calls)
+	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s \d+ 127\.0\.0\.1 %d 5000 0 5000`, who, port)), d.Calls)
+	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s %d 127\.0\.0\.1 \d+ 0 5000 5000`, who, port)), d.Calls)
 }
 
 // Bytes are counted once, by whatever call a program moves them, and not when it only looks at them.
@@ -114,8 +114,8 @@ func TestTcptopOfAllCalls(t *testing.T) {
 	e, d := tool(t, []string{"tcptop", "-i", "1h"}, "tcpmoves")
 	who := fmt.Sprintf(`%d %s 127\.0\.0\.1`, d.PID, d.Comm)
 	port := d.FDs["port"]
-	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s \d+ 127\.0\.0\.1 %d %d 0`, who, port, d.Bytes)), 1)
-	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s %d 127\.0\.0\.1 \d+ 0 %d`, who, port, d.Bytes)), 1)
+	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s \d+ 127\.0\.0\.1 %d %d 0 %d`, who, port, d.Bytes, d.Bytes)), 1)
+	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s %d 127\.0\.0\.1 \d+ 0 %d %d`, who, port, d.Bytes, d.Bytes)), 1)
 }
 
 func TestTcprtt(t *testing.T) {

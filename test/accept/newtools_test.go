@@ -78,7 +78,8 @@ func TestKillsnoop(t *testing.T) {
 	for _, tt := range []struct {
 		flags []string
 		want  []string
-	}{{nil, []string{test, sent, gone}}, {[]string{"-x"}, []string{gone}}, {[]string{"-s", "10"}, []string{sent}}} {
+	}{{nil, []string{test, sent, gone}}, {[]string{"-x"}, []string{gone}}, {[]string{"-s", "10"}, []string{sent}},
+		{[]string{"--target", "4194303"}, []string{gone}}} {
 		e := startrace(t, append(append([]string{"killsnoop"}, tt.flags...), "-c", signalling)...).ok(t)
 		e.wantRows(t, "PID COMM SIG TPID RESULT", tt.want...)
 		pid := number(t, e.stdout, `(?m)^(\d+) +sh`)
@@ -100,9 +101,9 @@ func TestKillsnoopCalls(t *testing.T) {
 func TestSigsnoop(t *testing.T) {
 	needTracing(t)
 	e := startrace(t, "sigsnoop", "-s", "10", "-c", signalling).ok(t)
-	e.wantRows(t, "PID COMM SIG TPID TCOMM BY RESULT", `\d+ sh SIGUSR1 \d+ sh program ignored`)
+	e.wantRows(t, "PID COMM SIG TPID TTID TCOMM BY RESULT", `\d+ sh SIGUSR1 \d+ \d+ sh program ignored`)
 	e = startrace(t, "sigsnoop", "-s", "17", "-c", `sh -c "sh -c 'exit 3'; true"`).ok(t)
-	e.has(t, `(?m)^\d+ +sh +SIGCHLD +\d+ +sh +(kernel|program) +(delivered|ignored)$`)
+	e.has(t, `(?m)^\d+ +sh +SIGCHLD +\d+ +\d+ +sh +(kernel|program) +(delivered|ignored)$`)
 }
 
 func TestStatsnoop(t *testing.T) {
@@ -207,10 +208,11 @@ func TestMountsnoopSteps(t *testing.T) {
 		`mount_setattr 0 - NOEXEC\|-NODEV "` + at + `"`,
 		`fsconfig 0 tmpfs RDONLY\|REMOUNT "` + at + `"`,
 		`umount 0 - DETACH\|NOFOLLOW "` + at + `"`,
-		`mount 0 tmpfs NODEV "wl-old" on "` + at + `"`,
+		`mount 0 tmpfs NODEV "wl-old" on "` + at + `" \(size=1m\)`,
 		`umount 0 - 0 "` + at + `"`,
 		`fsopen ENODEV wl-none 0`,
 		`fsmount EINVAL tmpfs 0`,
+		`fsconfig EINVAL tmpfs 0 \(wl-option\)`,
 		`move_mount ENOENT tmpfs RDONLY\|F_EMPTY_PATH "none" on "` + at + `/wl-gone"`,
 		`move_mount ENOENT - F_SYMLINKS\|T_AUTOMOUNTS "` + at + `/wl-gone" on "/"`,
 		`umount EINVAL - FORCE\|EXPIRE "` + at + `"`,

@@ -110,6 +110,14 @@ func TestExecsnoop(t *testing.T) {
 	}
 }
 
+// A call that fails is shown by the file that it tried: a shell tries a name in many folders.
+func TestExecsnoopTried(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "execsnoop", "-x", "--quote", "-c", `env PATH=/nonexistent/a:/nonexistent/b wl-none "a  b" "" c`)
+	e.wantRows(t, "PCOMM PID PPID RET ARGS", `\S+ \d+ \d+ -2 "/nonexistent/a/wl-none" "a b" "" "c"`,
+		`\S+ \d+ \d+ -2 "/nonexistent/b/wl-none" "a b" "" "c"`)
+}
+
 // Only what could not be started, and the user's number.
 func TestExecsnoopFailed(t *testing.T) {
 	needTracing(t)

@@ -79,7 +79,7 @@ func (m *stepByStep) good() {
 	m.closed(fs, mount, picked)
 	m.want("umount", unix.Unmount(m.dir, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW), nil)
 	const magic = 0xc0ed0000 // old programs say so that there are flags
-	m.want("mount", unix.Mount("wl-old", m.dir, "tmpfs", magic|unix.MS_NODEV, ""), nil)
+	m.want("mount", unix.Mount("wl-old", m.dir, "tmpfs", magic|unix.MS_NODEV, "size=1m"), nil)
 	m.want("umount", unix.Unmount(m.dir, 0), nil)
 }
 
@@ -104,6 +104,10 @@ func (m *stepByStep) bad() {
 	m.want("fsopen", err, nil)
 	_, err = unix.Fsmount(fs, 0, 0)
 	m.want("fsmount", err, unix.EINVAL) // nothing has been created
+	m.want("fsconfig", unix.FsconfigSetString(fs, "wl-option", "3"), unix.EINVAL)
+	if err := unix.FsconfigSetFlag(0, "wl-option"); err != unix.EINVAL { // of no file system: no line
+		m.err = errors.Join(m.err, fmt.Errorf("fsconfig of no file system: %w", err))
+	}
 	m.want("fsconfig", unix.FsconfigCreate(fs), nil)
 	mount, err := unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_RDONLY)
 	m.want("fsmount", err, nil)
