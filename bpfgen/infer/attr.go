@@ -238,12 +238,16 @@ func (a *argsObj) position(i val, pos plan.Pos) val {
 		}
 		refuse(pos, "e.args takes a constant index")
 	}
-	v, ok := a.ev.args.at(a.ev.b, int(n), pos)
-	if !ok {
-		return a.missing(n, pos)
+	if n >= 0 && n < mostAsked {
+		if v, ok := a.ev.args.at(a.ev.b, int(n), pos); ok {
+			return a.ev.mine(v)
+		}
 	}
-	return a.ev.mine(v)
+	return a.missing(n, pos)
 }
+
+// mostAsked bounds the number of an argument: no function of a language takes so many, and places are found one by one.
+const mostAsked = 1 << 10
 
 // dictGet looks key up in a constant dict: a chain of comparisons.
 func (b attributes) dictGet(d plan.Dict, key val, missing *val, pos plan.Pos) val {

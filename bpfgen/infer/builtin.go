@@ -349,6 +349,7 @@ func callLen(b *body, args []arg, pos plan.Pos) val {
 		return intVal(int64(len(elems)))
 	}
 	if arr, ok := a[0].obj.(*arrayObj); ok {
+		arr.mustEnd(pos)
 		return intVal(int64(arr.len))
 	}
 	if l, ok := b.attributes().listOf(a[0], pos); ok {

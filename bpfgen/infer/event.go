@@ -75,7 +75,7 @@ func (e *event) field(name string, pos plan.Pos) (v val, ok bool) {
 		}
 	case "source":
 		if e.vars != nil && e.vars.Source != "" {
-			return e.mine(e.b.pr.pointLabel(e.vars, "source", e.vars.Source, pos)), true
+			return strVal(e.vars.Source), true // the places of a line have one
 		}
 	case "start":
 		if e.startEv != nil {

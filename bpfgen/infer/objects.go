@@ -52,6 +52,8 @@ type arrayObj struct {
 	memPlace
 	elem kernel.TypeID
 	len  int
+	// open: nobody says how many elements it has.
+	open bool
 }
 
 func (*arrayObj) what() string { return "an array" }

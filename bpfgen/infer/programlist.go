@@ -77,12 +77,19 @@ func (b attributes) listBy(form listForm, x val, pos plan.Pos) (l programList, o
 		return l, false
 	}
 	if form.counted != nil {
-		l.n = as(assume(part(form.counted)), types.I64, pos)
+		n := part(form.counted)
+		wide := types.I64
+		wide.MayFault = n.Type.MayFault
+		l.n = as(n, wide, pos)
 		return l, true
 	}
-	bytes := operation(tree.OpSub, types.I64, as(assume(part(form.end)), types.I64, pos),
-		as(assume(l.first), types.I64, pos), pos)
-	l.n = operation(tree.OpFloorDiv, types.I64, bytes, intExpr(int64(size), pos), pos)
+	end := part(form.end)
+	l.n = orFault(l.first, pos, func(first *tree.Expr) *tree.Expr {
+		return orFault(end, pos, func(end *tree.Expr) *tree.Expr {
+			bytes := operation(tree.OpSub, types.I64, as(end, types.I64, pos), as(first, types.I64, pos), pos)
+			return operation(tree.OpFloorDiv, types.I64, bytes, intExpr(int64(size), pos), pos)
+		})
+	})
 	return l, true
 }
 
@@ -95,7 +102,7 @@ func (b attributes) element(l programList, i val, pos plan.Pos) val {
 	case n < 0:
 		wrong(pos, "the index of a list of a program counts from its beginning, got %d", n)
 	}
-	has := operation(tree.OpLt, types.Boolean, intExpr(n, pos), l.n, pos)
+	has := operation(tree.OpLt, types.Boolean, intExpr(n, pos), assume(l.n), pos)
 	none := as(intExpr(0, pos), l.first.Type, pos)
 	first := &tree.Expr{Op: tree.OpCond, Type: l.first.Type, Args: []*tree.Expr{has, l.first, none}, Pos: pos}
 	return b.memory().pointerElement(first, i, pos)

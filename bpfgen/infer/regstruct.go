@@ -71,7 +71,10 @@ func (s *regStruct) part(b *body, f kernel.Field, pos plan.Pos) val {
 		return s.bitField(b, f, t, at, pos)
 	}
 	word := s.has(b, at, size, f.Name, pos)
-	if word.Op == tree.OpUnreadable {
+	switch {
+	case word.Op == tree.OpUnreadable && word.Int == tree.Lost:
+		return b.argWords().nowhere(btf.Skip(f.Type), t, pos)
+	case word.Op == tree.OpUnreadable:
 		return exprVal(word)
 	}
 	return b.argWords().typedWord(word, f.Type, pos)

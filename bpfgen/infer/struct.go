@@ -148,7 +148,7 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 			}
 			return exprVal(b.cstring(at, room, t.Len, pos))
 		}
-		return objVal(&arrayObj{at, t.Elem, t.Len})
+		return objVal(&arrayObj{at, t.Elem, t.Len, t.Open})
 	}
 	switch {
 	case t.Kind == kernel.KindFloat:
@@ -287,8 +287,17 @@ func (b memory) stringList(at memPlace, pos plan.Pos) *tree.Expr {
 		Args: []*tree.Expr{asAddress(at.addr, pos)}, Pos: pos}
 }
 
+// mustEnd refuses what goes through an array of which nobody says how long it is.
+func (a *arrayObj) mustEnd(pos plan.Pos) {
+	if a.open {
+		wrong(pos, "how many elements this array has is not known: it is the last member of a struct, or its program "+
+			"computes its length; x[i] reads one element")
+	}
+}
+
 // arrayValue is an array in memory as a tuple of its elements.
 func (b memory) arrayValue(a *arrayObj, pos plan.Pos) val {
+	a.mustEnd(pos)
 	v := val{comp: true}
 	for i := range a.len {
 		v.elems = append(v.elems, b.attributes().inPlace(a.memPlace, func(at *body) val {

@@ -30,6 +30,7 @@ func (b *BTF) decode(t *Type, r typeRecord) {
 		t.Kind, t.Elem, t.Size = KindPtr, r.ref(), 8
 	case btfArray:
 		t.Kind, t.Elem, t.Len = KindArray, TypeID(r.u32(12)), int(r.u32(20))
+		t.Open = t.Len == 0
 	case btfStruct, btfUnion:
 		t.Kind, t.Size, t.Members = b.structKind(r), int(r.u32(8)), b.members(r)
 	case btfEnum, btfEnum64:

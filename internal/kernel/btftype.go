@@ -55,8 +55,10 @@ type Type struct {
 	Union bool
 	// Elem is what a pointer points at, an array's element, what a typedef or
 	// modifier stands for, a function's prototype, a prototype's result.
-	Elem    TypeID
-	Len     int         // array: the number of elements
+	Elem TypeID
+	Len  int // array: the number of elements
+	// Open: nobody says how many elements the array has, as of the last member of a struct, and Len is 0.
+	Open    bool
 	Members []Member    // struct, union
 	Params  []Param     // prototype; one without name and type for `...`
 	Enums   []EnumValue // enum

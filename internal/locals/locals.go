@@ -63,43 +63,66 @@ type SourceLine struct {
 }
 
 // At gives what is in sight at an instruction that belongs to a line of its source; nil where debug information has no
-// function there. Without a line all variables of the innermost block count, else those that are declared before.
+// function there. Without a line it is the one that debug information says of the instruction.
 func (f *Finder) At(pc uint64, line SourceLine) (*Scope, error) {
 	within, err := f.path(pc)
 	if err != nil || len(within) == 0 {
 		return nil, err
 	}
-	within = f.upTo(within, line)
-	w := &walk{Finder: f, pc: pc, line: line.Number, function: within[0], scope: &Scope{Settled: true}}
+	if line.Number == 0 {
+		line = f.lineAt(within[0].Unit(), pc)
+	}
+	within, lost, err := f.acrossGap(f.upTo(within, line), line)
+	if err != nil {
+		return nil, err
+	}
+	w := &walk{Finder: f, pc: pc, source: line, function: within[0], scope: &Scope{Settled: true},
+		seen: map[string]seen{}}
 	ranges, err := within[0].Ranges()
 	if err != nil || len(ranges) == 0 {
 		return nil, err
 	}
 	w.scope.Entry = ranges[0][0]
-	for _, e := range within {
-		if err := w.enter(e); err != nil {
+	for i, e := range within {
+		if err := w.enter(e, i); err != nil {
 			return nil, err
 		}
 	}
 	w.scope.Plain = w.fixed && !w.moving
 	if !w.scope.Plain && line.Number > 0 {
-		return w.scope, w.scattered(within)
+		err = w.scattered(within)
 	}
-	return w.scope, nil
+	if lost || w.scope.Plain && !w.scope.Settled && f.inPrologue(within[0].Unit(), w.scope.Entry, pc) {
+		for i := range w.scope.Variables {
+			w.scope.Variables[i].Place = location.Place{}
+		}
+	}
+	return w.scope, err
+}
+
+// lineAt is the line that an instruction is of; none where that is not said.
+func (f *Finder) lineAt(u *dwarfinfo.Unit, pc uint64) SourceLine {
+	rows, err := f.tablesOf().Stretches(u)
+	if at := rows.Between(pc, pc+1); err == nil && len(at) > 0 {
+		return SourceLine{File: at[0].File, Number: at[0].Line}
+	}
+	return SourceLine{}
+}
+
+// inPrologue reports whether an instruction is one of those that make the frame of a function and store its parameters
+// there: the first stretch of the function, where it was not optimized.
+func (f *Finder) inPrologue(u *dwarfinfo.Unit, entry, pc uint64) bool {
+	rows, err := f.tablesOf().Stretches(u)
+	return err == nil && pc >= entry && len(rows.Between(entry, pc+1)) <= 1
 }
 
 // upTo leaves out of a path what a line does not belong to. Compilers mix the instructions of a function with those of
 // one that they have inlined, so an instruction of a line can lie in a function that the line is no part of. It is part
-// of the function whose declaration stands nearest before it.
+// of the function whose declaration stands nearest before it, of a recursive one of the innermost of its copies.
 func (f *Finder) upTo(within []*dwarfinfo.Entry, line SourceLine) []*dwarfinfo.Entry {
 	best, nearest := -1, int64(0)
 	for i, e := range within {
-		if e.Tag == dwarf.TagLexDwarfBlock || line.Number == 0 {
-			continue
-		}
-		chain := f.Data.Origins(e)
-		declared, _ := dwarfinfo.Attribute(chain, dwarf.AttrDeclLine).(int64)
-		if declared > nearest && declared <= int64(line.Number) && f.declaredIn(chain, line.File) {
+		if declared, ok := f.declaredBefore(e, line); ok && declared >= nearest {
 			best, nearest = i, declared
 		}
 	}
@@ -116,15 +139,19 @@ func (f *Finder) upTo(within []*dwarfinfo.Entry, line SourceLine) []*dwarfinfo.E
 
 // declaredIn reports whether an entry is declared in a file.
 func (f *Finder) declaredIn(chain []*dwarfinfo.Entry, file string) bool {
-	if f.tables == nil {
-		f.tables = sourceline.NewTables(f.Data)
-	}
 	for _, e := range chain {
 		if n, ok := e.Val(dwarf.AttrDeclFile).(int64); ok {
-			return path.Clean(f.tables.File(e.Unit(), n)) == file
+			return path.Clean(f.tablesOf().File(e.Unit(), n)) == file
 		}
 	}
 	return false
+}
+
+func (f *Finder) tablesOf() *sourceline.Tables {
+	if f.tables == nil {
+		f.tables = sourceline.NewTables(f.Data)
+	}
+	return f.tables
 }
 
 // path gives the entries that an instruction lies in: its function, and the blocks and inlined functions in it, the
@@ -219,15 +246,27 @@ func covers(e *dwarfinfo.Entry, pc uint64) (bool, error) {
 type walk struct {
 	*Finder
 	pc       uint64
-	line     int
+	source   SourceLine
 	function *dwarfinfo.Entry
 	scope    *Scope
+	// seen are the variables in sight, by their names.
+	seen map[string]seen
+	// calls: the function is known to call others, or not to; nil: that was not asked.
+	calls *bool
 	// fixed: a variable has one place on the stack all the time; moving: one has a list of places.
 	fixed, moving bool
 }
 
-// enter adds what an entry of the path has.
-func (w *walk) enter(e *dwarfinfo.Entry) error {
+// seen says of a variable in sight of which block of the path it is, where the source of the function has it, of which
+// inlined copies are made, and the line of its declaration there.
+type seen struct {
+	depth    int
+	origin   dwarf.Offset
+	declared int64
+}
+
+// enter adds what an entry of the path, of which it is the one at depth, has.
+func (w *walk) enter(e *dwarfinfo.Entry, depth int) error {
 	if e.Tag != dwarf.TagLexDwarfBlock {
 		w.scope.Function, _ = dwarfinfo.Attribute(w.Data.Origins(e), dwarf.AttrName).(string)
 		w.scope.Inlined = e.Tag == dwarf.TagInlinedSubroutine
@@ -238,14 +277,14 @@ func (w *walk) enter(e *dwarfinfo.Entry) error {
 		if kid.Tag != dwarf.TagVariable && kid.Tag != dwarf.TagFormalParameter {
 			return true, nil
 		}
-		return true, w.variable(kid)
+		return true, w.variable(kid, depth)
 	})
 }
 
 // variable adds a variable, in the place of one of an outer block with its name.
-func (w *walk) variable(e *dwarfinfo.Entry) error {
+func (w *walk) variable(e *dwarfinfo.Entry, depth int) error {
 	chain := w.Data.Origins(e)
-	v := w.named(chain)
+	v := w.named(e, chain)
 	if v.Name == "" {
 		return nil
 	}
@@ -260,107 +299,39 @@ func (w *walk) variable(e *dwarfinfo.Entry) error {
 		w.scope.Settled = false
 	}
 	declared, _ := dwarfinfo.Attribute(chain, dwarf.AttrDeclLine).(int64)
-	if e.Tag == dwarf.TagVariable && !listed && w.line > 0 && int(declared) >= w.line && onStack(place) {
+	later := w.source.Number > 0 && int(declared) >= w.source.Number
+	if e.Tag == dwarf.TagVariable && !listed && later && ofTheCall(place) {
 		v.Place = location.Place{} // what lies there is not it yet
 	}
 	if strings.HasPrefix(v.Name, "&") {
 		v = w.escaped(v)
 	}
-	for i := range w.scope.Variables {
-		if w.scope.Variables[i].Name == v.Name {
-			w.scope.Variables[i] = v
-			return nil
-		}
+	w.see(v, seen{depth, origin(chain), declared})
+	return nil
+}
+
+// see has a variable in sight, in the place of one of an outer block with its name.
+func (w *walk) see(v Variable, as seen) {
+	w.seen[v.Name] = as
+	if i := w.index(v.Name); i >= 0 {
+		w.scope.Variables[i] = v
+		return
 	}
 	w.scope.Variables = append(w.scope.Variables, v)
-	return nil
 }
 
-// scattered adds the variables of blocks that the instruction does not lie in, though the line may: an optimizer takes
-// instructions out of their blocks. They have the value that their list of places gives here, or none. Of several
-// blocks with such a name the one counts whose declaration stands nearest before the line. What the compiler has left
-// out wholly only the origin of the function has.
-func (w *walk) scattered(within []*dwarfinfo.Entry) error {
-	function := within[0]
-	for _, e := range within {
-		if e.Tag != dwarf.TagLexDwarfBlock {
-			function = e
-		}
-	}
-	s := &scattered{walk: w, found: map[string]elsewhere{}}
-	for _, e := range w.Data.Origins(function) {
-		if err := s.in(e, 0); err != nil {
-			return err
-		}
-	}
-	for _, name := range s.names {
-		w.scope.Variables = append(w.scope.Variables, s.found[name].Variable)
-	}
-	return nil
+// index says which of the variables in sight has a name; -1: none.
+func (w *walk) index(name string) int {
+	return slices.IndexFunc(w.scope.Variables, func(v Variable) bool { return v.Name == name })
 }
 
-// scattered looks for variables in all blocks of a function.
-type scattered struct {
-	*walk
-	found map[string]elsewhere
-	names []string
-	steps int
-}
-
-// elsewhere is a variable with the line of its declaration.
-type elsewhere struct {
-	Variable
-	declared int64
-}
-
-func (s *scattered) in(e *dwarfinfo.Entry, depth int) error {
-	if depth > maxDepth {
-		return nil
-	}
-	return s.Data.EachChild(e, func(kid *dwarfinfo.Entry) (bool, error) {
-		if s.steps++; s.steps > maxSteps {
-			return false, nil
-		}
-		switch kid.Tag {
-		case dwarf.TagLexDwarfBlock:
-			return true, s.in(kid, depth+1)
-		case dwarf.TagVariable, dwarf.TagFormalParameter:
-			return true, s.add(kid)
-		}
-		return true, nil
-	})
-}
-
-func (s *scattered) add(e *dwarfinfo.Entry) error {
-	chain := s.Data.Origins(e)
-	v := s.named(chain)
-	declared, _ := dwarfinfo.Attribute(chain, dwarf.AttrDeclLine).(int64)
-	before, known := s.found[v.Name]
-	if v.Name == "" || s.has(v.Name) || declared > int64(s.line) || known && before.declared >= declared {
-		return nil
-	}
-	place, listed, err := s.place(e, chain)
-	if err != nil {
-		return err
-	}
-	if listed {
-		v.Place = place
-	}
-	if !known {
-		s.names = append(s.names, v.Name)
-	}
-	s.found[v.Name] = elsewhere{v, declared}
-	return nil
-}
-
-// has reports whether a variable of a name is in sight.
-func (w *walk) has(name string) bool {
-	return slices.ContainsFunc(w.scope.Variables, func(v Variable) bool { return v.Name == name })
-}
-
-// named is a variable without its place; without a name where it has none of its own, as results of Go.
-func (w *walk) named(chain []*dwarfinfo.Entry) (v Variable) {
+// named is a variable without its place; without a name where it has none of its own, as results of Go, and what only
+// the compiler needs.
+func (w *walk) named(e *dwarfinfo.Entry, chain []*dwarfinfo.Entry) (v Variable) {
 	name, _ := dwarfinfo.Attribute(chain, dwarf.AttrName).(string)
+	if made, _ := dwarfinfo.Attribute(chain, dwarf.AttrArtificial).(bool); made && e.Tag == dwarf.TagVariable {
+		return v
+	}
 	if name == "" || name[0] == '~' || name == "_" {
 		return v
 	}
@@ -374,6 +345,11 @@ func onStack(p location.Place) bool {
 	return p.Kind == location.Memory && p.Value.Op != location.Static
 }
 
+// ofTheCall reports whether a place belongs to the call: its memory, or a register.
+func ofTheCall(p location.Place) bool {
+	return onStack(p) || p.Kind == location.Held && p.Value.Op == location.Register
+}
+
 // place gives where a variable is; listed: that depends on the instruction.
 func (w *walk) place(e *dwarfinfo.Entry, chain []*dwarfinfo.Entry) (p location.Place, listed bool, err error) {
 	for _, x := range chain {
@@ -384,10 +360,40 @@ func (w *walk) place(e *dwarfinfo.Entry, chain []*dwarfinfo.Entry) (p location.P
 	for _, x := range chain {
 		expression, listed, err := x.Expression(dwarf.AttrLocation, w.pc)
 		if err != nil || listed || expression != nil {
-			return location.Of(expression, w.frame(e)).Framed(w.frameRegisters()...), listed, err
+			p := location.Of(expression, w.frame(e)).Framed(w.frameRegisters()...)
+			if !listed && p.LostByCalls(w.Arch) && w.hasCalls() {
+				return location.Place{}, true, err // gcc says so of one that it lost sight of
+			}
+			return p, listed, err
 		}
 	}
 	return location.Place{}, true, nil
+}
+
+// hasCalls reports whether the function that is compiled here is said to call others.
+func (w *walk) hasCalls() bool {
+	if w.calls == nil {
+		found := false
+		w.calls = &found
+		w.lookForCalls(w.function, 0)
+	}
+	return *w.calls
+}
+
+// The entries of calls (DW_TAG_call_site, and DW_TAG_GNU_call_site before DWARF 5).
+const tagCallSite, tagGNUCallSite = dwarf.Tag(0x48), dwarf.Tag(0x4109)
+
+func (w *walk) lookForCalls(e *dwarfinfo.Entry, depth int) {
+	// What is damaged ends the search: then there is no call that it tells of.
+	_ = w.Data.EachChild(e, func(kid *dwarfinfo.Entry) (bool, error) {
+		switch {
+		case kid.Tag == tagCallSite, kid.Tag == tagGNUCallSite:
+			*w.calls = true
+		case blocks[kid.Tag] && depth < maxDepth:
+			w.lookForCalls(kid, depth+1)
+		}
+		return !*w.calls, nil
+	})
 }
 
 // frameRegisters are those that lead to the frame of the call.

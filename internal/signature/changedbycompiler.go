@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ianlancetaylor/demangle"
+
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
@@ -26,6 +28,81 @@ func (f *finder) changed(chain []*dwarfinfo.Entry) bool {
 	external, _ := dwarfinfo.Attribute(chain, dwarf.AttrExternal).(bool)
 	return !external && !strings.HasPrefix(producer, "GNU ") && !tellsChanges(producer)
 }
+
+// saysNoTypes reports whether the unit describes functions without their parameters and results, as that of gcc -g1: it
+// has not one type.
+func (f *finder) saysNoTypes() bool {
+	if f.language == langGo || f.language == langRust {
+		return false
+	}
+	if f.typeless == nil {
+		none := true
+		// Of what is damaged nothing is said.
+		_ = f.data.EachChild(f.unit, func(e *dwarfinfo.Entry) (bool, error) {
+			none = typeless[e.Tag] && e.Val(dwarf.AttrType) == nil
+			return none, nil
+		})
+		f.typeless = &none
+	}
+	return *f.typeless
+}
+
+// typeless are entries of units that need not know any type.
+var typeless = map[dwarf.Tag]bool{dwarf.TagSubprogram: true, dwarf.TagNamespace: true, dwarf.TagLexDwarfBlock: true}
+
+// leavesOut reports whether debug information has less parameters than the linker's name of the function, as clang at
+// -O0 says nothing of one that is passed by its address and not used. Then nobody knows which ones it has.
+func (f *finder) leavesOut(e *dwarfinfo.Entry, chain []*dwarfinfo.Entry) bool {
+	name, _ := dwarfinfo.Attribute(chain, dwarf.AttrLinkageName).(string)
+	want, ok := parametersOf(name)
+	if !f.cpp() || !ok {
+		return false
+	}
+	has := 0
+	err := f.eachParameter(e, func(p *dwarfinfo.Entry) error {
+		if made, _ := dwarfinfo.Attribute(f.data.Origins(p), dwarf.AttrArtificial).(bool); !made {
+			has++
+		}
+		return nil
+	})
+	return err == nil && has < want
+}
+
+// parametersOf is how many parameters a name of C++ tells of, without the object of a method; false where it does not
+// tell.
+func parametersOf(name string) (n int, ok bool) {
+	parsed, err := demangle.ToAST(name, demangle.MaxLength(maxMangled))
+	if err != nil {
+		return 0, false
+	}
+	typed, ok := parsed.(*demangle.Typed)
+	if !ok {
+		return 0, false
+	}
+	is := typed.Type
+	if m, ok := is.(*demangle.MethodWithQualifiers); ok {
+		is = m.Method
+	}
+	function, ok := is.(*demangle.FunctionType)
+	if !ok {
+		return 0, false
+	}
+	for _, a := range function.Args {
+		switch a := a.(type) {
+		case *demangle.PackExpansion:
+			return 0, false
+		case *demangle.BuiltinType:
+			if a.Name == "..." {
+				continue
+			}
+		}
+		n++
+	}
+	return n, true
+}
+
+// maxMangled bounds the bytes of a name that is taken apart, as a power of two.
+const maxMangled = 16
 
 // otherConventions are those that the ABI of C does not describe (DW_CC_…): nocall, by which a function does not keep
 // to the convention of its type, and of LLVM those of Windows, of Intel's OpenCL and regcall.

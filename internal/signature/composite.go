@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"strings"
 
+	"github.com/startrace/startrace/internal/cpplib"
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
@@ -44,6 +45,11 @@ func (f *finder) composite(e *dwarfinfo.Entry, c dwarf.CommonType, sized bool, d
 	s := &class{StructType: &dwarf.StructType{CommonType: c, StructName: c.Name, Kind: "struct"}}
 	if e.Tag == dwarf.TagUnionType {
 		s.Kind = "union"
+	}
+	if f.strings.Declared(e) {
+		s.Kind, s.ByteSize, s.needed = byAddress, cpplib.StringSize, 8
+		f.alignments[s.StructType] = s.alignment(e)
+		return s.StructType, nil
 	}
 	s.Incomplete = !sized || e.Val(dwarf.AttrDeclaration) != nil || f.language == langRust
 	err := f.children(e, func(m *dwarfinfo.Entry) error {

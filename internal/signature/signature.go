@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 
 	"github.com/startrace/startrace/internal/abi"
+	"github.com/startrace/startrace/internal/cpplib"
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/gofunc"
 )
@@ -52,6 +53,8 @@ func (s *Signature) Param(n int) Word {
 type Functions struct {
 	data *dwarfinfo.Data
 	arch string
+	// strings are those of C++ of which nobody says what lies in them.
+	strings cpplib.Strings
 }
 
 // Open prepares to read. section gives a section by its name, the zero Section where there is none.
@@ -60,7 +63,7 @@ func Open(arch string, section func(name string) (dwarfinfo.Section, error)) (*F
 	if d == nil || err != nil || abi.Of(arch) == nil {
 		return nil, err
 	}
-	return &Functions{d, arch}, nil
+	return &Functions{data: d, arch: arch, strings: cpplib.Strings{Data: d}}, nil
 }
 
 // Data is the debug information that signatures are read from.
@@ -121,6 +124,8 @@ type finder struct {
 	unit     *dwarfinfo.Entry
 	language int64
 	types    int // that were read
+	// typeless: the unit has no types; nil: that was not asked.
+	typeless *bool
 	// alignments are those of the structs, unions and classes that were read.
 	alignments map[*dwarf.StructType]alignment
 }
@@ -187,6 +192,9 @@ func (f *finder) signature(e *dwarfinfo.Entry) (*Signature, error) {
 	if !languages[f.language] {
 		return nil, nil
 	}
+	if f.saysNoTypes() {
+		return nil, nil
+	}
 	chain := f.data.Origins(e)
 	params, results, err := f.parameters(e)
 	if err != nil {
@@ -203,7 +211,7 @@ func (f *finder) signature(e *dwarfinfo.Entry) (*Signature, error) {
 		returned = []Value{{Type: off}}
 	}
 	s, err := f.ofC(params, named, chain)
-	if err != nil || f.changed(chain) {
+	if err != nil || f.changed(chain) || f.leavesOut(e, chain) {
 		return s.After(f.alteration()).named(named, returned), err
 	}
 	s.Local = f.alteration()

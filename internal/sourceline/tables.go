@@ -21,11 +21,14 @@ type Tables struct {
 	read         bool
 	// files are those of the units that were asked for.
 	files map[*dwarfinfo.Unit][]*dwarf.LineFile
+	// stretches are those of the units that were asked for theirs.
+	stretches map[*dwarfinfo.Unit]Stretches
 }
 
 // NewTables prepares to read.
 func NewTables(d *dwarfinfo.Data) *Tables {
-	return &Tables{data: d, files: map[*dwarfinfo.Unit][]*dwarf.LineFile{}}
+	return &Tables{data: d, files: map[*dwarfinfo.Unit][]*dwarf.LineFile{},
+		stretches: map[*dwarfinfo.Unit]Stretches{}}
 }
 
 // At says where the table of a unit begins in .debug_line; false where it has none. Several units can share one.

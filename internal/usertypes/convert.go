@@ -3,6 +3,7 @@ package usertypes
 import (
 	"debug/dwarf"
 
+	"github.com/startrace/startrace/internal/cpplib"
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/kernel"
 )
@@ -50,6 +51,9 @@ func (c *conversion) at(off dwarf.Offset, as want, depth int) kernel.TypeID {
 		c.fail(err)
 		return 0
 	}
+	if c.t.strings.Declared(e) {
+		return c.text(e)
+	}
 	if isComposite(e.Tag) && (as == declared || e.Val(dwarf.AttrDeclaration) != nil) {
 		return c.declare(e)
 	}
@@ -91,6 +95,15 @@ func (c *conversion) fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
+}
+
+// text is a std::string that is only declared.
+func (c *conversion) text(e *dwarfinfo.Entry) kernel.TypeID {
+	id := c.out.New()
+	c.known[e.Offset] = id
+	c.out.Set(id, kernel.Type{Kind: kernel.KindStruct, Name: nameOf(e), Size: cpplib.StringSize})
+	c.out.Text(id, kernel.TextView{Address: cpplib.StringAddress, Length: cpplib.StringLength, LengthSize: 8})
+	return id
 }
 
 // declare adds the name of a struct.
@@ -208,9 +221,10 @@ func (c *conversion) enum(e *dwarfinfo.Entry, depth int) kernel.Type {
 }
 
 // array is one of arrays where there are several dimensions. A length that is not said is 0, as of the last member of a
-// struct.
+// struct, or of one that the program computes.
 func (c *conversion) array(e *dwarfinfo.Entry, as want, depth int) kernel.Type {
 	var lengths []int
+	open := false // of the first dimension nobody says how long it is
 	err := c.t.data.EachChild(e, func(d *dwarfinfo.Entry) (bool, error) {
 		n, ok := d.Val(dwarf.AttrCount).(int64)
 		if !ok {
@@ -218,6 +232,7 @@ func (c *conversion) array(e *dwarfinfo.Entry, as want, depth int) kernel.Type {
 				n++
 			}
 		}
+		open = open || len(lengths) == 0 && !ok
 		lengths = append(lengths, int(max(n, 0)))
 		return len(lengths) < maxDepth, nil
 	})
@@ -226,12 +241,12 @@ func (c *conversion) array(e *dwarfinfo.Entry, as want, depth int) kernel.Type {
 	}
 	elem := c.next(e, as, depth)
 	if len(lengths) == 0 {
-		lengths = []int{0}
+		lengths, open = []int{0}, true
 	}
 	for i := len(lengths) - 1; i > 0; i-- {
 		elem = c.out.Add(kernel.Type{Kind: kernel.KindArray, Elem: elem, Len: lengths[i]})
 	}
-	return kernel.Type{Kind: kernel.KindArray, Elem: elem, Len: lengths[0]}
+	return kernel.Type{Kind: kernel.KindArray, Elem: elem, Len: lengths[0], Open: open}
 }
 
 // composite is a struct, a class or a union.

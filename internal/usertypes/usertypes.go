@@ -11,10 +11,12 @@ package usertypes
 
 import (
 	"debug/dwarf"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/startrace/startrace/internal/cpplib"
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/kernel"
 )
@@ -25,6 +27,8 @@ type Types struct {
 	mu   sync.Mutex
 	data *dwarfinfo.Data
 	btf  *kernel.BTF
+	// strings are those of C++ of which nobody says what lies in them.
+	strings cpplib.Strings
 	// known are the types that were added, by their place in the debug information; declared the structs of which only
 	// the name was, and undefined the place of each such.
 	known, declared map[dwarf.Offset]kernel.TypeID
@@ -33,7 +37,7 @@ type Types struct {
 
 // New makes types of a program's debug information, which go behind those of btf.
 func New(data *dwarfinfo.Data, btf *kernel.BTF) *Types {
-	return &Types{data: data, btf: btf, known: map[dwarf.Offset]kernel.TypeID{},
+	return &Types{data: data, btf: btf, strings: cpplib.Strings{Data: data}, known: map[dwarf.Offset]kernel.TypeID{},
 		declared: map[dwarf.Offset]kernel.TypeID{}, undefined: map[kernel.TypeID]dwarf.Offset{}}
 }
 
@@ -99,7 +103,8 @@ func (t *Types) definitionOf(off dwarf.Offset) (dwarf.Offset, bool) {
 	if name == "" {
 		return 0, false
 	}
-	return t.named([]dwarf.Tag{e.Tag}, name)
+	found, ok, err := t.named([]dwarf.Tag{e.Tag}, name, false)
+	return found, ok && err == nil
 }
 
 // spelled says which tags a type has by the word in front of its name.
@@ -111,7 +116,7 @@ var spelled = map[string][]dwarf.Tag{
 }
 
 // Named gives the type of a name as the source writes it: "struct order", "order_t", "main.Order". false: no unit has
-// one outside of functions, classes and namespaces.
+// one outside of functions. Those in namespaces and classes of C++ are a::b::c.
 func (t *Types) Named(name string) (id kernel.TypeID, ok bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -120,35 +125,96 @@ func (t *Types) Named(name string) (id kernel.TypeID, ok bool, err error) {
 	if rest = strings.TrimSpace(rest); !known || rest == "" {
 		tags, rest = spelled[""], name
 	}
-	off, ok := t.named(tags, rest)
+	off, ok, err := t.named(tags, rest, true)
 	if !ok {
-		return 0, false, nil
+		return 0, false, err
 	}
 	id, err = t.add(off)
 	return id, err == nil, err
 }
 
-// named looks for the definition of a type by its name, in all units.
-func (t *Types) named(tags []dwarf.Tag, name string) (found dwarf.Offset, ok bool) {
+// An AmbiguousError says that several files of a program's source have different types of one name.
+type AmbiguousError struct {
+	// Name is that of the types, and Sizes are how many bytes two of them have.
+	Name  string
+	Sizes [2]int
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%s is the name of different types in its source files, one of %d bytes and one of %d: "+
+		"e.args and e.vars have the one of their function", e.Name, e.Sizes[0], e.Sizes[1])
+}
+
+// named looks for the definition of a type by its name in all units: the first one, or the only one, since in C it can
+// be another one in each.
+func (t *Types) named(tags []dwarf.Tag, name string, only bool) (found dwarf.Offset, ok bool, err error) {
 	units, err := t.data.Units()
 	if err != nil {
-		return 0, false
+		return 0, false, nil // there are none
 	}
+	path := strings.Split(name, "::")
+	if strings.ContainsAny(name, "<(") { // of what a template was made for has names, too
+		path = []string{name}
+	}
+	var first *dwarfinfo.Entry
 	for _, u := range units {
 		root, err := u.Root()
 		if err != nil {
 			continue
 		}
-		err = t.data.EachChild(root, func(e *dwarfinfo.Entry) (bool, error) {
-			if !slices.Contains(tags, e.Tag) || e.Val(dwarf.AttrName) != name || e.Val(dwarf.AttrDeclaration) != nil {
-				return true, nil
-			}
-			found, ok = e.Offset, true
-			return false, nil
-		})
-		if ok && err == nil {
-			return found, true
+		e, err := t.within(root, tags, path)
+		switch {
+		case e == nil || err != nil: // a unit that is damaged has none
+		case first == nil:
+			first = e
+		case t.shapeOf(e) != t.shapeOf(first):
+			sizes := [2]int{number(first, dwarf.AttrByteSize), number(e, dwarf.AttrByteSize)}
+			return 0, false, &AmbiguousError{name, sizes}
+		}
+		if first != nil && !only {
+			break
 		}
 	}
-	return 0, false
+	if first == nil {
+		return 0, false, nil
+	}
+	return first.Offset, true, nil
+}
+
+// shapeOf is what tells types of one name from each other: their size, and the names and places of their members.
+func (t *Types) shapeOf(e *dwarfinfo.Entry) string {
+	var b strings.Builder
+	fmt.Fprint(&b, e.Tag, " ", number(e, dwarf.AttrByteSize))
+	err := t.data.EachChild(e, func(m *dwarfinfo.Entry) (bool, error) {
+		if first, size, ok := t.place(m); ok && m.Tag == dwarf.TagMember {
+			fmt.Fprint(&b, " ", nameOf(m), first, size)
+		}
+		return b.Len() < maxEntries, nil
+	})
+	if err != nil {
+		return "" // what is damaged is like nothing but itself
+	}
+	return b.String()
+}
+
+// scopes are what types can stand in.
+var scopes = []dwarf.Tag{dwarf.TagNamespace, dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType}
+
+// within looks for a definition in a unit, or in namespaces and classes of it, along a path of names.
+func (t *Types) within(e *dwarfinfo.Entry, tags []dwarf.Tag, path []string) (found *dwarfinfo.Entry, err error) {
+	err = t.data.EachChild(e, func(kid *dwarfinfo.Entry) (bool, error) {
+		if kid.Val(dwarf.AttrName) != path[0] {
+			return true, nil
+		}
+		switch {
+		case len(path) > 1 && slices.Contains(scopes, kid.Tag):
+			inner, err := t.within(kid, tags, path[1:])
+			found = inner
+			return inner == nil, err
+		case len(path) == 1 && slices.Contains(tags, kid.Tag) && kid.Val(dwarf.AttrDeclaration) == nil:
+			found = kid
+		}
+		return found == nil, nil
+	})
+	return found, err
 }

@@ -1,0 +1,84 @@
+package sourceline
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"path"
+	"slices"
+
+	"github.com/startrace/startrace/internal/dwarfinfo"
+)
+
+// A Stretch is a row of the table: instructions of one line of a file, up to the next stretch.
+type Stretch struct {
+	// Addr is the address of the first instruction.
+	Addr uint64
+	// File is the whole name, and Line counts from 1; 0: of no line.
+	File string
+	Line int
+}
+
+// Stretches are those of a unit, in ascending order.
+type Stretches []Stretch
+
+// Between gives those that have instructions from low to below high.
+func (rows Stretches) Between(low, high uint64) Stretches {
+	at := func(pc uint64) (int, bool) {
+		return slices.BinarySearchFunc(rows, pc, func(r Stretch, pc uint64) int {
+			return cmp.Compare(r.Addr, pc)
+		})
+	}
+	from, begins := at(low)
+	if !begins && from > 0 {
+		from-- // it goes on
+	}
+	to, _ := at(high)
+	return rows[from:max(to, from)]
+}
+
+// Stretches gives those of a unit; none where it has no table.
+func (t *Tables) Stretches(u *dwarfinfo.Unit) (Stretches, error) {
+	if rows, known := t.stretches[u]; known {
+		return rows, nil
+	}
+	r, err := t.Of(u)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	var out Stretches
+	names := map[*dwarf.LineFile]string{}
+	err = eachRow(r, func(row *dwarf.LineEntry) bool {
+		one := Stretch{Addr: row.Address, Line: row.Line}
+		switch name, known := names[row.File]; {
+		case row.EndSequence, row.File == nil:
+			one.Line = 0
+		case known:
+			one.File = name
+		default:
+			one.File = path.Clean(row.File.Name)
+			names[row.File] = one.File
+		}
+		out = append(out, one)
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(out, func(a, b Stretch) int { return cmp.Compare(a.Addr, b.Addr) })
+	t.stretches[u] = lasting(out)
+	return t.stretches[u], nil
+}
+
+// lasting leaves of the stretches at one address the last, since the others have no instruction. An end that is the
+// begin of other instructions is none.
+func lasting(rows Stretches) (out Stretches) {
+	for _, r := range rows {
+		switch n := len(out); {
+		case n == 0 || out[n-1].Addr != r.Addr:
+			out = append(out, r)
+		case r.Line != 0:
+			out[n-1] = r
+		}
+	}
+	return out
+}

@@ -1,0 +1,201 @@
+package accept
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/test/need"
+)
+
+// printed runs probes in a program that was built from a source, and gives what they print. BIN stands for the program.
+func printed(t *testing.T, command, file, source, probes string) string {
+	t.Helper()
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, command, file, source)
+	e := startrace(t, "-q", script(t, strings.ReplaceAll(probes, "BIN", binary)), "-c", binary).ok(t)
+	return strings.ReplaceAll(strings.TrimSpace(e.stdout), "\n", ", ")
+}
+
+// A line with several places is one line, in each place that shows it, compares it or counts by it.
+func TestSourceOfManyPlaces(t *testing.T) {
+	got := printed(t, "gcc -g -O2 -fno-inline", "places.c", manyPlaces, `
+n = count()
+both = ["uprobe:BIN:places.c:2", "uprobe:BIN:places.c:6"]
+probe(both, lambda e: n[e.source].add())
+probe(both, lambda e: print(e.source), where = lambda e: e.source == "places.c:2")
+probe(both, lambda e: print("other", e.source.endswith(":6")), where = lambda e: e.source != "places.c:2")
+at_exit(lambda: print(sorted(n.items())))
+`)
+	const want = `places.c:2, places.c:2, other True, other True, other True, other True, other True, other True, ` +
+		`other True, other True, [("places.c:2", 2), ("places.c:6", 8)]`
+	if got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// An array of which nobody says how long it is has elements, and no length.
+//
+// > An array of which debug information does not say the length has elements by their index, and no `len()`.
+func TestArraysWithoutALength(t *testing.T) {
+	const source = `
+struct open { int n; int rest[]; };
+static struct { struct open o; int more[3]; } s = {{3}, {7, 8, 9}};
+__attribute__((noinline)) int f(struct open *o, int n) {
+	int list[n];
+	for (int i = 0; i < n; i++) list[i] = i * i;
+	return list[n - 1] + o->rest[0]; /* 7 */
+}
+int main(void) { return f(&s.o, 5) != 23; }
+`
+	for _, command := range []string{"gcc -g -O0", "clang -g -O0"} {
+		got := printed(t, command, "open.c", source, `probe("uprobe:BIN:open.c:7", lambda e: print(e.vars.o.rest[2],
+			e.vars.list[4], e.vars))`)
+		if !strings.HasPrefix(got, "9 16 record(o = ") || !strings.HasSuffix(got, ", n = 5)") {
+			t.Errorf("%s: %s", command, got)
+		}
+		binary := need.Built(t, command, "open.c", source)
+		for _, wrong := range []string{"e.vars.list", "len(e.vars.list)", "e.vars.o.rest", "3 in e.vars.list"} {
+			e := startrace(t, "-e", `probe("uprobe:`+binary+`:open.c:7", lambda e: print(`+wrong+`))`, "-c", binary)
+			if e.status == 0 || !strings.Contains(e.stderr, "how many elements this array has is not known") {
+				t.Errorf("%s: %s: %s", command, wrong, e.stderr)
+			}
+		}
+	}
+}
+
+// Strings and lists of C++ are what they are, also where clang only declares their classes, and FAULT where nothing of
+// them is known.
+//
+// > Types in namespaces and classes of C++ are named as in the source: `cast("./shop:shop::item", p)`.
+// > Also where clang only declares the class, as it does by default, a `std::string` of libstdc++ is a string.
+func TestStringsThatAreDeclared(t *testing.T) {
+	const source = `
+#include <string>
+#include <vector>
+struct item { int price; };
+struct shop { int n; std::string name; };
+namespace ns { int counter = 17; struct item { long a, b; }; item *last; }
+__attribute__((noinline)) long f(std::vector<double> &d, std::vector<item> list, std::string s, shop *in,
+		std::vector<std::string> names) {
+	return d.size() + list.size() + s.size() + in->name.size() + names.size();
+}
+int main() {
+	std::vector<double> d{1.5, 2.5};
+	std::vector<item> list{{1}, {2}};
+	shop in{4, "a name that is too long for the struct"};
+	ns::item last{};
+	ns::last = &last;
+	return f(d, list, "hello", &in, {"x", "yy"}) != 49;
+}
+`
+	for _, command := range []string{"g++ -g -O0", "clang++ -g -O0", "clang++ -g -O2", "clang++ -g -O0 -gdwarf-4"} {
+		got := printed(t, command, "declared.cc", source, `probe("uprobe:BIN:f", lambda e: print(e.args.s,
+			e.args.in_.name, e.args.in_.n, len(e.args.names), e.args.names[1], len(e.args.list), e.args.list[1].price,
+			e.globals.counter, sizeof("BIN:ns::item"), sizeof("BIN:struct item")))`)
+		const want = "hello a name that is too long for the struct 4 2 yy 2 2 17 16 4"
+		if got != want {
+			t.Errorf("%s: got %s, want %s", command, got, want)
+		}
+	}
+}
+
+// The variable of the function's own namespace is meant.
+//
+// > Of C++ it is the one of the function's own namespace, else of those around it, else the only one of its name.
+func TestGlobalsOfNamespaces(t *testing.T) {
+	const source = `
+namespace a { int same = 1; namespace in { __attribute__((noinline)) int f(int x) { return x + same; } } }
+namespace b { int same = 2; __attribute__((noinline)) int f(int x) { return x + same; } }
+__attribute__((noinline)) int g(int x) { return x + a::in::f(x) + b::f(x); }
+int main() { return g(1) != 6; }
+`
+	for _, command := range []string{"g++ -g -O0", "g++ -g -O2 -fno-inline", "clang++ -g -O0"} {
+		got := printed(t, command, "names.cc", source, `
+[probe("uprobe:BIN:" + f, lambda e: print(e.globals.same)) for f in ("a::in::f", "b::f")]
+`)
+		if got != "1, 2" {
+			t.Errorf("%s: %s", command, got)
+		}
+		binary := need.Built(t, command, "names.cc", source)
+		e := startrace(t, "-e", `probe("uprobe:`+binary+`:g", lambda e: print(e.globals.same))`, "-c", binary)
+		if e.status == 0 || !strings.Contains(e.stderr, "there are a::same and b::same") {
+			t.Errorf("%s: %s", command, e.stderr)
+		}
+	}
+}
+
+// What debug information leaves out is not made up: parameters that clang does not mention, all types (gcc -g1), and
+// which of two types of one name is meant.
+//
+// > A type that a program's source files define differently cannot be named in `cast` and `sizeof`.
+// > Where debug information has fewer parameters than the function, as clang has without optimization, all of them are
+// > FAULT.
+func TestWhatDebugInformationLeavesOut(t *testing.T) {
+	const passes = `
+struct big { int a; big(int n); big(const big &); ~big(); };
+int g(int x) { return x + 1; }
+big f(int a, big t, int c) { if (a > 1) return big(g(c)); return big(a); }
+big::big(int n) : a(n) {}
+big::big(const big &o) : a(o.a) {}
+big::~big() {}
+int main() { return f(6, big(99), 7).a != 8; }
+`
+	for command, want := range map[string]string{"g++ -g -O0": "6 7",
+		"clang++ -g -O0": "<optimized out> <optimized out>"} {
+		got := printed(t, command, "leaves.cc", passes, `probe("uprobe:BIN:f", lambda e: print(e.args.a, e.args.c))`)
+		if got != want {
+			t.Errorf("%s: got %s, want %s", command, got, want)
+		}
+	}
+	got := printed(t, "gcc -g1 -O0", "little.c", `
+__attribute__((noinline)) int sum(int a, int b) { return a + b; }
+int main(void) { return sum(3, 17) != 20; }
+`, `probe("ufunc:BIN:sum", lambda e: print(e.ret, e.start.args[1]))`)
+	if got != "20 17" {
+		t.Errorf("gcc -g1: %s", got)
+	}
+	dir := t.TempDir()
+	for name, source := range map[string]string{
+		"a.c": "struct node { int a; long b; };\nint main(void) { struct node n = {1, 2}; extern int f(void); " +
+			"return f() != n.a + 1; }\n",
+		"b.c": "struct node { char tag[6]; int z; };\nint f(void) { struct node n = {\"x\", 2}; return n.z; }\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(source), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	binary := need.Built(t, "gcc -g -O0 "+filepath.Join(dir, "b.c"), "both.c",
+		"#include \""+filepath.Join(dir, "a.c")+"\"\n")
+	e := startrace(t, "-e", `probe("uprobe:`+binary+`:f", lambda e: print(sizeof("`+binary+`:struct node")))`,
+		"-c", binary)
+	if e.status == 0 || !strings.Contains(e.stderr, "node is the name of different types in its source files") {
+		t.Errorf("%s", e.stderr)
+	}
+}
+
+// An argument that no function has is refused, whatever its number.
+func TestArgumentsOutOfRange(t *testing.T) {
+	binary := linesProgram(t, "gcc -g -O0")
+	for _, n := range []string{"-1", "99", "1 << 40"} {
+		e := startrace(t, "-e", `probe("uprobe:`+binary+`:checkout", lambda e: print(e.args[`+n+`]))`, "-c", binary)
+		if e.status == 0 || !strings.Contains(e.stderr, ": the last is e.args[1]") {
+			t.Errorf("%s: %s", n, e.stderr)
+		}
+	}
+}
+
+// In front of the instructions that store them parameters are not there yet.
+//
+// > In front of the instructions that store the parameters of a function, all of its variables are FAULT.
+func TestVariablesInThePrologue(t *testing.T) {
+	got := printed(t, "gcc -g -O0", "early.c", `
+__attribute__((noinline)) int f(int n) { return n * 2; }
+int main(void) { return f(3) != 6; }
+`, `probe("uprobe:BIN:f+1", lambda e: print(e.vars.n))`)
+	if got != "<optimized out>" {
+		t.Errorf("%s", got)
+	}
+}
