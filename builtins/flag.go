@@ -77,7 +77,7 @@ func usageCall(e *Env, c *call) (starlark.Value, error) {
 	if e.Flags.HelpWanted() {
 		return starlark.None, nil // no arguments were read
 	}
-	return nil, &UsageError{msg}
+	return nil, &UsageError{value.Screen(starlark.String(msg))}
 }
 
 const flagLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -37,8 +38,45 @@ var jsonModule = func() *starlarkstruct.Module {
 	for _, name := range []string{"encode", "encode_indent", "indent"} {
 		members[name] = jsonWriter(name, members[name])
 	}
+	members["decode"] = jsonReader(members["decode"])
 	return &starlarkstruct.Module{Name: json.Module.Name, Members: members}
 }()
+
+// maxNesting bounds how deep the brackets of JSON are nested: the interpreter's reader calls itself for each.
+const maxNesting = 10_000
+
+// jsonReader is json.decode.
+func jsonReader(f starlark.Value) *starlark.Builtin {
+	return starlark.NewBuiltin("json.decode", func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
+		kwargs []starlark.Tuple) (starlark.Value, error) {
+		if len(args) > 0 {
+			if s, ok := starlark.AsString(args[0]); ok && nesting(s) > maxNesting {
+				return nil, fmt.Errorf("json.decode: brackets are nested more than %d deep", maxNesting)
+			}
+		}
+		return starlark.Call(th, f, args, kwargs)
+	})
+}
+
+// nesting is how deep the brackets of a text of JSON are nested, those within its strings aside.
+func nesting(s string) (deepest int) {
+	depth, quoted := 0, false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			depth++
+			deepest = max(deepest, depth)
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return deepest
+}
 
 // jsonWriter is a function that writes JSON. The line feeds that it sets are the script's,
 // if what it sets them by is: within strings JSON has none.

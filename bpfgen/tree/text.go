@@ -258,31 +258,41 @@ func (p *printer) stmtHead(s *Stmt) string {
 }
 
 func (p *printer) expr(e *Expr) string {
-	if e == nil {
-		return "<nil>"
+	var b strings.Builder
+	p.write(&b, e)
+	return b.String()
+}
+
+// write appends the text of an expression. Conditions of many parts are as deep as they are long.
+func (p *printer) write(b *strings.Builder, e *Expr) {
+	switch {
+	case e == nil:
+		b.WriteString("<nil>")
+		return
+	case e.Op == OpConst && p.names.constant(e):
+		b.WriteString("const:" + p.typ(e.Type))
+		return
+	case e.Op == OpConst:
+		b.WriteString(constant(e) + ":" + p.typ(e.Type))
+		return
+	case e.Op == OpLocal:
+		fmt.Fprintf(b, "$%d:%s", p.names.local(e.Int), p.typ(e.Type))
+		return
 	}
-	switch e.Op {
-	case OpConst:
-		if p.names.constant(e) {
-			return "const:" + p.typ(e.Type)
-		}
-		return constant(e) + ":" + p.typ(e.Type)
-	case OpLocal:
-		return fmt.Sprintf("$%d:%s", p.names.local(e.Int), p.typ(e.Type))
-	}
-	s := "(" + e.Op.String() + ":" + p.typ(e.Type) + p.detail(e)
+	b.WriteString("(" + e.Op.String() + ":" + p.typ(e.Type) + p.detail(e))
 	for i, a := range e.Args {
+		b.WriteByte(' ')
 		if e.Op == OpStr && i == 1 {
-			p.names.literally(func() { s += " " + p.expr(a) })
+			p.names.literally(func() { p.write(b, a) })
 		} else {
-			s += " " + p.expr(a)
+			p.write(b, a)
 		}
 	}
 	if e.Op == OpInline {
-		s += fmt.Sprintf(" %d", p.names.inline(e.Int))
+		fmt.Fprintf(b, " %d", p.names.inline(e.Int))
 		p.bodies = append(p.bodies, e)
 	}
-	return s + ")"
+	b.WriteByte(')')
 }
 
 // detail is what an operator has beside its operands.

@@ -20,6 +20,10 @@ import (
 
 func main() {
 	session.MaybeCommand()
+	if err := tooFewFiles(); err != nil {
+		fmt.Fprintf(os.Stderr, "startrace: %v\n", err)
+		os.Exit(session.Failed)
+	}
 	os.Exit(run(os.Args[1:]))
 }
 

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/format"
@@ -30,6 +33,22 @@ type Output struct {
 	// screen: results go to a terminal on which the cursor can be moved.
 	screen bool
 	reader reader
+	// hurried is closed when the end of the run is wanted: from then on a write waits no longer than patience, in
+	// nanoseconds, for who reads the output.
+	hurried  chan struct{}
+	once     sync.Once
+	patience atomic.Int64
+}
+
+// An UnreadError says that what reads the output did not take what was written.
+type UnreadError struct {
+	// Bytes were not taken in time.
+	Bytes int
+	Time  time.Duration
+}
+
+func (e *UnreadError) Error() string {
+	return fmt.Sprintf("nobody has read the output for %v: %d bytes and what comes behind them are lost", e.Time, e.Bytes)
 }
 
 // pieceSize is the piece in which output is written while events are coming
@@ -38,7 +57,7 @@ const pieceSize = 64 << 10
 
 // New makes an output of text to a writer.
 func New(w io.Writer) *Output {
-	return &Output{w: w, buf: make([]byte, 0, 4096)}
+	return &Output{w: w, buf: make([]byte, 0, 4096), hurried: make(chan struct{})}
 }
 
 // SetFormat takes the name of a format, "" for text.
@@ -152,11 +171,41 @@ func (o *Output) Flush() {
 	switch {
 	case o.err != nil:
 	case len(o.buf) > 0:
-		_, o.err = o.w.Write(o.buf)
+		o.err = o.write()
 	default:
 		o.err = o.reader.gone(o.w)
 	}
 	o.buf = o.buf[:0]
+}
+
+// write writes the buffer. A pager, or a connection that is stalled, can keep a write waiting for ever. That is right
+// until the end of the run is wanted.
+func (o *Output) write() error {
+	done := make(chan error, 1)
+	buf := o.buf
+	go func() {
+		_, err := o.w.Write(buf)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-o.hurried:
+	}
+	patience := time.Duration(o.patience.Load())
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(patience):
+		o.buf = nil // the write still has it
+		return &UnreadError{len(buf), patience}
+	}
+}
+
+// Hurry bounds how long each write waits from now on, also one that waits already. Any goroutine may call it.
+func (o *Output) Hurry(patience time.Duration) {
+	o.patience.Store(int64(patience))
+	o.once.Do(func() { close(o.hurried) })
 }
 
 // Eager makes all that is printed be seen at once, or not any more.

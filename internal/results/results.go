@@ -181,24 +181,33 @@ func keyColumns(k starlark.Value, columns int) (key []render.Value, names []stri
 		if columns == 1 && len(k) != 1 {
 			return []render.Value{Plain(k)}, nil
 		}
-		return plainValues(k), nil
+		return plainValues(k, 0), nil
 	case *value.Record:
 		names, values := k.Fields()
-		return plainValues(values), names
+		return plainValues(values, 0), names
 	}
 	return []render.Value{Plain(k)}, nil
 }
 
-func plainValues(in []starlark.Value) []render.Value {
+func plainValues(in []starlark.Value, depth int) []render.Value {
 	out := make([]render.Value, len(in))
 	for i, v := range in {
-		out[i] = Plain(v)
+		out[i] = plainAt(v, depth)
 	}
 	return out
 }
 
+// maxDepth bounds how deep the parts of a value are shown: each takes a call.
+const maxDepth = 1000
+
+// tooDeep is shown in the place of what lies deeper.
+var tooDeep = render.Fault{Text: "<nested too deeply>"}
+
 // Plain gives a value of the script without the interpreter.
-func Plain(v starlark.Value) render.Value {
+func Plain(v starlark.Value) render.Value { return plainAt(v, 0) }
+
+// plainAt is Plain of a part at a depth.
+func plainAt(v starlark.Value, depth int) render.Value {
 	switch v := v.(type) {
 	case nil, starlark.NoneType:
 		return nil
@@ -222,7 +231,10 @@ func Plain(v starlark.Value) render.Value {
 	if value.IsFault(v) {
 		return render.Fault{Text: v.String()}
 	}
-	return plainComposite(v)
+	if depth == maxDepth {
+		return tooDeep
+	}
+	return plainComposite(v, depth+1)
 }
 
 func plainInt(i starlark.Int) render.Value {
@@ -235,15 +247,15 @@ func plainInt(i starlark.Int) render.Value {
 	return i.BigInt()
 }
 
-func plainComposite(v starlark.Value) render.Value {
+func plainComposite(v starlark.Value, depth int) render.Value {
 	switch v := v.(type) {
 	case starlark.Tuple:
-		return render.Tuple(plainValues(v))
+		return render.Tuple(plainValues(v, depth))
 	case *value.Record:
 		names, values := v.Fields()
 		o := make(render.Object, len(names))
 		for i, name := range names {
-			o[i] = render.Field{Name: name, Value: Plain(values[i])}
+			o[i] = render.Field{Name: name, Value: plainAt(values[i], depth)}
 		}
 		return o
 	case *starlark.Dict:
@@ -255,13 +267,13 @@ func plainComposite(v starlark.Value) render.Value {
 			} else {
 				name = value.Printed(name)
 			}
-			o = append(o, render.Field{Name: name, Value: Plain(kv[1])})
+			o = append(o, render.Field{Name: name, Value: plainAt(kv[1], depth)})
 		}
 		return o
 	case starlark.Iterable:
 		out := render.Tuple{}
 		for e := range starlark.Elements(v) {
-			out = append(out, Plain(e))
+			out = append(out, plainAt(e, depth))
 		}
 		return out
 	}

@@ -17,6 +17,8 @@ type ending struct {
 	drain  time.Duration
 	cancel func(reason string) // ends the callback that runs, from any goroutine
 	say    func(text string)   // tells who waits at a terminal, from any goroutine
+	hurry  func(time.Duration) // bounds how long a result waits for who reads it, from any goroutine
+	giveUp func()              // ends the process, from any goroutine: what runs cannot be ended
 
 	// spent: the time for events is over.
 	spent atomic.Bool
@@ -26,12 +28,19 @@ type ending struct {
 	forced  bool // from outside: what the script does is no reason to go on
 	results bool // no more events: functions of at_exit run
 	cut     bool // a callback was told to end
-	clocks  []*time.Timer
+	// share is what the functions have together that run now, the last calls of timers or those of at_exit, and until
+	// the end of that once it is bounded.
+	share  time.Duration
+	until  time.Time
+	clocks []*time.Timer
 }
 
-// resultsFor is how many times longer the functions that print results may take, each
-// of them: what cuts them off costs the results.
-const resultsFor = 5
+// resultsFor is how many times longer the functions that print results may take, together: what cuts them off costs the
+// results. turn is what each of them has, whatever those before it took.
+const (
+	resultsFor = 5
+	turn       = 100 * time.Millisecond
+)
 
 // waits are how long something takes before it is told why.
 const (
@@ -51,6 +60,9 @@ func (e *ending) ask(forced bool) {
 		return
 	}
 	e.asked, e.forced = true, e.forced || forced
+	if forced {
+		e.hurry(e.drain)
+	}
 	if e.results {
 		e.boundResults()
 	} else {
@@ -74,17 +86,37 @@ func (e *ending) bound(after time.Duration) {
 	if !e.forced {
 		after = resultsFor * e.drain
 	}
+	e.endIn(after, after)
+}
+
+// endIn ends the callback that runs after a time, as one that took too long of what it was given. One that goes on all
+// the same is in a builtin function that nothing ends.
+func (e *ending) endIn(after, given time.Duration) {
 	e.in(after, func() {
 		e.cut = true
-		e.cancel(fmt.Sprintf("it did not end by itself within %v, at the end of the run (--drain)", after))
+		e.cancel(fmt.Sprintf("it did not end by itself within %v, at the end of the run (--drain)", given))
+		if e.forced {
+			e.in(max(e.drain, time.Second), e.giveUp)
+		}
 	})
 }
 
 func (e *ending) boundResults() {
 	e.in(resultsWait, func() { e.say("Ending: a function of at_exit runs; ^C ends it") })
-	if e.forced {
-		e.bound(resultsFor * e.drain)
+	if !e.forced {
+		return
 	}
+	if e.until.IsZero() {
+		e.until = time.Now().Add(e.share)
+	}
+	e.endIn(max(time.Until(e.until), turn), e.share)
+}
+
+// begin begins the time of functions that share it.
+func (e *ending) begin(share time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.share, e.until = share, time.Time{}
 }
 
 // in does something after a time, unless the clocks are stopped before.
@@ -115,7 +147,7 @@ func (e *ending) handled() (spent bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.stopClocks()
-	e.asked, e.results = true, true
+	e.asked, e.results, e.share = true, true, resultsFor*e.drain
 	return e.spent.Swap(false)
 }
 

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"time"
+
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/bell"
@@ -23,7 +25,8 @@ func newSession(o Options) *session {
 	s := &session{Options: o, bell: bell.New(), clock: newWallClock(), machine: machineOf(&o),
 		messages: &output.Messages{W: o.Stderr, Quiet: o.Quiet, Verbose: o.Verbose}, out: output.New(o.Stdout)}
 	s.target = target.New(s.bell, s.messages, s.machine)
-	s.ending = &ending{drain: defaultDrain, cancel: func(reason string) { s.host.Cancel(reason) }, say: s.sayAtTerminal}
+	s.ending = &ending{drain: defaultDrain, cancel: func(reason string) { s.host.Cancel(reason) }, say: s.sayAtTerminal,
+		hurry: func(d time.Duration) { s.out.Hurry(d) }, giveUp: s.giveUp}
 	s.signals = &signals{bell: s.bell, ending: s.ending, came: make(chan struct{}), before: s.target.Abort}
 	s.loaded = &loaded{frames: stacks.New(s.messages)}
 	s.calls = newCalls(&s.Options, s.out, s.messages)

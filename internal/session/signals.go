@@ -80,6 +80,17 @@ func (s *signals) abort() {
 	os.Exit(Failed)
 }
 
+// giveUp ends the process while a builtin function runs that nothing ends, as one that makes text of a value which is
+// nested without bound. What the script has counted is lost with it.
+func (s *session) giveUp() {
+	if s.dialogue != nil {
+		return // who is at the prompt ends it
+	}
+	s.messages.Sayf("startrace: a function of the script is in a builtin that cannot be ended: the run ends without its " +
+		"results")
+	s.signals.abort()
+}
+
 // sayAtTerminal tells who waits at a terminal why. Any goroutine may call it.
 func (s *session) sayAtTerminal(text string) {
 	if s.dialogue == nil && line.IsTerminal(s.Stderr) {
