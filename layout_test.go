@@ -275,6 +275,7 @@ func TestDescriptorHolders(t *testing.T) {
 // starters are where goroutines are started: the session, and those that another file gives its reason for.
 var starters = map[string]string{
 	"internal/session":                "it owns the run",
+	"internal/output/output.go":       "a write to a pipe that nobody reads does not come back",
 	"internal/prompt":                 "signals, and what the command of -c prints, come at any time",
 	"internal/line":                   "keys, liner and what liner prints come at any time",
 	"internal/target/target.go":       "the command and the process end at any time",

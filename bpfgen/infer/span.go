@@ -185,7 +185,7 @@ func (w *spanWalk) keyOf(b *body, ev *event, fn *plan.Func) *tree.Expr {
 		b.stop(fn.Pos)
 		return nil
 	}
-	if !none.known && e.Type.Kind != types.Ptr {
+	if !none.known {
 		b.require(negate(none, fn.Pos), fn.Pos)
 		e = assumeNotNone(e)
 	}

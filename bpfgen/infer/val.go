@@ -138,6 +138,7 @@ func want(args []arg, least, most int, form string, pos plan.Pos) []val {
 		if a.name != "" {
 			wrong(a.pos, "%s takes no named arguments", form)
 		}
+		a.v.mustKnow()
 		out[i] = a.v
 	}
 	return out

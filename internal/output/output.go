@@ -42,13 +42,14 @@ type Output struct {
 
 // An UnreadError says that what reads the output did not take what was written.
 type UnreadError struct {
-	// Bytes were not taken in time.
+	// Bytes were not taken within Time.
 	Bytes int
 	Time  time.Duration
 }
 
 func (e *UnreadError) Error() string {
-	return fmt.Sprintf("nobody has read the output for %v: %d bytes and what comes behind them are lost", e.Time, e.Bytes)
+	return fmt.Sprintf("nobody has read the output for %v: %d bytes and what comes behind them are lost", e.Time,
+		e.Bytes)
 }
 
 // pieceSize is the piece in which output is written while events are coming

@@ -11,6 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/flags"
 	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/openspans"
+	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/output"
 	"github.com/startrace/startrace/internal/results"
 	"github.com/startrace/startrace/internal/stacks"
@@ -26,8 +27,13 @@ func newSession(o Options) *session {
 		messages: &output.Messages{W: o.Stderr, Quiet: o.Quiet, Verbose: o.Verbose}, out: output.New(o.Stdout)}
 	s.target = target.New(s.bell, s.messages, s.machine)
 	s.ending = &ending{drain: defaultDrain, cancel: func(reason string) { s.host.Cancel(reason) }, say: s.sayAtTerminal,
-		hurry: func(d time.Duration) { s.out.Hurry(d) }, giveUp: s.giveUp}
-	s.signals = &signals{bell: s.bell, ending: s.ending, came: make(chan struct{}), before: s.target.Abort}
+		hurry: func(d time.Duration) { s.out.Hurry(d) }, giveUp: func() {
+			if s.dialogue == nil { // who is at the prompt ends it
+				s.signals.giveUp()
+			}
+		}}
+	s.signals = &signals{bell: s.bell, ending: s.ending, came: make(chan struct{}), before: s.target.Abort,
+		say: func(text string) { mistake.Print(o.Stderr, text) }}
 	s.loaded = &loaded{frames: stacks.New(s.messages)}
 	s.calls = newCalls(&s.Options, s.out, s.messages)
 	s.host = script.New(script.Options{

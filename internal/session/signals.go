@@ -21,8 +21,9 @@ type signals struct {
 	declared    atomic.Bool // the script has run; its callbacks end by themselves
 	// came is closed when the first one has come.
 	came chan struct{}
-	// before is called before the process is ended at once.
+	// before is called before the process is ended at once, and say tells why.
 	before func()
+	say    func(text string)
 }
 
 // watch passes signals on: the first ends the run in order, or by cancel a
@@ -74,21 +75,17 @@ func (s *signals) endedWithGroup(status int) bool {
 	}
 }
 
+// giveUp ends the process while a builtin function runs that nothing ends, as one that makes text of a value which is
+// nested without bound. What the script has counted is lost with it.
+func (s *signals) giveUp() {
+	s.say("startrace: a function of the script is in a builtin that cannot be ended: the run ends without its results")
+	s.abort()
+}
+
 // abort ends the process at once.
 func (s *signals) abort() {
 	s.before()
 	os.Exit(Failed)
-}
-
-// giveUp ends the process while a builtin function runs that nothing ends, as one that makes text of a value which is
-// nested without bound. What the script has counted is lost with it.
-func (s *session) giveUp() {
-	if s.dialogue != nil {
-		return // who is at the prompt ends it
-	}
-	s.messages.Sayf("startrace: a function of the script is in a builtin that cannot be ended: the run ends without its " +
-		"results")
-	s.signals.abort()
 }
 
 // sayAtTerminal tells who waits at a terminal why. Any goroutine may call it.

@@ -42,3 +42,16 @@ func TestLookups(t *testing.T) {
 		})
 	}
 }
+
+// Paths of calls that make, change and take away names are looked up, too.
+func TestLookupsOfNames(t *testing.T) {
+	needKernelFunctions(t)
+	dir := t.TempDir()
+	e := startrace(t, "lookups", "-c", fmt.Sprintf(`sh -c "mkdir %[1]s/made; ln -s x %[1]s/link; `+
+		`chmod 700 %[1]s/made; mv %[1]s/made %[1]s/moved; rm %[1]s/link; rmdir %[1]s/moved"`, dir)).ok(t)
+	for _, name := range []string{"made", "link", "moved"} {
+		if rows := linesWith(e.stdout, dir+"/"+name); len(rows) < 2 {
+			t.Errorf("%s: %q", name, rows)
+		}
+	}
+}

@@ -102,6 +102,9 @@ func TestSigsnoop(t *testing.T) {
 	needTracing(t)
 	e := startrace(t, "sigsnoop", "-s", "10", "-c", signalling).ok(t)
 	e.wantRows(t, "PID COMM SIG TPID TTID TCOMM BY RESULT", `\d+ sh SIGUSR1 \d+ \d+ sh program ignored`)
+	// What the kernel sends is its own, also where a program sees the code of a user.
+	e = startrace(t, "sigsnoop", "-s", "13", "-c", `sh -c "(trap - PIPE; yes) | true"`).ok(t)
+	e.has(t, `(?m)^\d+ +\S+ +SIGPIPE +\d+ +\d+ +\S+ +kernel +(delivered|ignored)$`)
 	e = startrace(t, "sigsnoop", "-s", "17", "-c", `sh -c "sh -c 'exit 3'; true"`).ok(t)
 	e.has(t, `(?m)^\d+ +sh +SIGCHLD +\d+ +\d+ +sh +(kernel|program) +(delivered|ignored)$`)
 }

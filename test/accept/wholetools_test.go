@@ -24,6 +24,9 @@ func TestVfsstat(t *testing.T) {
 		t.Errorf("%d reads, want %d and a few", n, reads)
 	}
 	dir := t.TempDir()
+	flushes := fmt.Sprintf(`sh -c "for i in 1 2 3; do dd if=/dev/zero of=%s/g bs=1 count=1 conv=fsync; done"`, dir)
+	e = startrace(t, "vfsstat", "-i", "1h", "-c", flushes).ok(t)
+	e.has(t, `(?m)^ +\d+ +\d+ +3 +\d+ +\d+ +0 +0 +0$`)
 	e = startrace(t, "vfsstat", "-i", "1h", "-c",
 		fmt.Sprintf(`sh -c "for i in 1 2 3; do mkdir %s/d; rmdir %s/d; echo >%s/f; rm %s/f; done"`, dir, dir, dir,
 			dir)).ok(t)

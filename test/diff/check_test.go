@@ -159,8 +159,9 @@ func (c *checker) rejected(programs []*Program, u *bpfgen.Unit, err error) {
 var loops = regexp.MustCompile(`(?m)^ +for \w|"\.join\(.*argv`)
 
 // branches are the words by which a program goes two ways. One of 100,000 programs, of 400 instructions and 40 such
-// words, has more ways than the verifier of 6.18 follows in a million steps: docs/semantics.md names that bound.
-var branches = regexp.MustCompile(`\b(if|and|or|not)\b`)
+// words, has more ways than the verifier of 6.18 follows in a million steps: docs/semantics.md names that bound. The
+// lesser and the greater of two strings are two ways, too.
+var branches = regexp.MustCompile(`\b(if|and|or|not)\b|\b(min|max)\(`)
 
 // tooLong reports whether the verifier gave up on a loop, as the documentation says that it may. EFAULT is too many
 // branches that it has not followed yet.

@@ -1,8 +1,11 @@
 package diff
 
 import (
+	"errors"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/bpfgen/refusal"
 )
 
 // refused are kernel halves that the documentation says are refused, with a part of the message and where it points.
@@ -34,6 +37,21 @@ var refused = []struct{ src, want string }{
 	{"def f(e):\n    return (e.args.u8, 1) in range(3)\n", "got a tuple, want an int"},
 	{"def f(e):\n    return None in range(3)\n", "asks about an int, got None"},
 	{"def f(e):\n    return (1 if e.args.flag else None) in range(3)\n", "may be None"},
+}
+
+// TestOneMistakeIsOneMessage: what a mistake was made of is no mistake of its own, whatever builtin gets it.
+func TestOneMistakeIsOneMessage(t *testing.T) {
+	f := facts(t)
+	for _, use := range []string{`matches(x, "a")`, "len(x)", "int32(x)", "abs(x)", "errno(x)", "bool(x)",
+		"min(x, 1)", "names(x, \"O_\")", "cstr(x)", "cast(\"u8\", x)"} {
+		src := "def f(e):\n    v = 3000000000 * 9000000000000000 == e.args.s64\n    x = (1, v)[1]\n    return " + use +
+			"\n"
+		_, err := compile(scriptOf([]*Program{{Name: "f", Text: src}}), f, StrMax, false)
+		var diags refusal.Diags
+		if !errors.As(err, &diags) || len(diags) != 1 || !strings.Contains(diags[0].Msg, wideConstant) {
+			t.Errorf("%s: %v", use, err)
+		}
+	}
 }
 
 // TestRefused compiles what must be refused.
