@@ -36,9 +36,13 @@ func (o *varsObj) names() (out []string) {
 
 // variable is e.vars.name.
 func (o *varsObj) variable(name string, pos plan.Pos) val {
-	v, ok := o.lookup(name, pos)
-	if ok {
+	if v, ok := o.lookup(name, pos); ok {
 		return v
+	}
+	if bare := strings.TrimSuffix(name, "_"); bare != name { // as behind a word that Starlark has for itself
+		if v, ok := o.lookup(bare, pos); ok {
+			return v
+		}
 	}
 	names := o.names()
 	switch {
@@ -305,6 +309,9 @@ func (*globalsObj) what() string { return "e.globals" }
 func (o *globalsObj) variable(name string, pos plan.Pos) val {
 	o.f.ask("globals." + name)
 	v, err := o.f.Global(name)
+	if bare := strings.TrimSuffix(name, "_"); v == nil && err == nil && bare != name {
+		v, err = o.f.Global(bare)
+	}
 	switch {
 	case err != nil:
 		wrong(pos, "the variables of the program of %s are not known: %v", o.ev.point, err)

@@ -14,6 +14,8 @@ type conversion struct {
 	out *kernel.TypeBuilder
 	// known and declared are the types that it adds.
 	known, declared map[dwarf.Offset]kernel.TypeID
+	// open are the structs that are being described: none of them can lie in itself.
+	open map[dwarf.Offset]bool
 	// read is how many entries were read, and err the first fault.
 	read int
 	err  error
@@ -43,6 +45,10 @@ var qualifies = map[dwarf.Tag]bool{
 
 // at gives the type at a place in the debug information.
 func (c *conversion) at(off dwarf.Offset, as want, depth int) kernel.TypeID {
+	if as == whole && c.open[off] { // a struct that lies in itself
+		c.fail(nil)
+		return 0
+	}
 	if id, ok := c.lookUp(off, as); ok {
 		return id
 	}
@@ -62,7 +68,9 @@ func (c *conversion) at(off dwarf.Offset, as want, depth int) kernel.TypeID {
 	}
 	id := c.out.New()
 	c.known[off] = id
+	c.open[off] = isComposite(e.Tag)
 	c.out.Set(id, c.describe(id, e, as, depth))
+	delete(c.open, off)
 	return id
 }
 

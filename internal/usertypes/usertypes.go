@@ -53,7 +53,8 @@ func (t *Types) add(off dwarf.Offset) (kernel.TypeID, error) {
 	if id, ok := t.known[off]; ok {
 		return id, nil
 	}
-	c := &conversion{t: t, known: map[dwarf.Offset]kernel.TypeID{}, declared: map[dwarf.Offset]kernel.TypeID{}}
+	c := &conversion{t: t, known: map[dwarf.Offset]kernel.TypeID{}, declared: map[dwarf.Offset]kernel.TypeID{},
+		open: map[dwarf.Offset]bool{}}
 	var id kernel.TypeID
 	err := t.btf.AddTypes(func(b *kernel.TypeBuilder) {
 		c.out = b

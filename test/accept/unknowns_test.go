@@ -199,3 +199,68 @@ int main(void) { return f(3) != 6; }
 		t.Errorf("%s", got)
 	}
 }
+
+// Behind a word that Starlark has for itself a script writes _, of variables as of arguments.
+func TestVariablesWithWordsOfStarlark(t *testing.T) {
+	got := printed(t, "gcc -g -O0", "words.c", `
+int class = 5;
+__attribute__((noinline)) int f(int def) {
+	int in = def * 2;
+	return in + class; /* 5 */
+}
+int main(void) { return f(3) != 11; }
+`, `probe("uprobe:BIN:words.c:5", lambda e: print(e.vars.in_, e.vars.def_, e.globals.class_))`)
+	if got != "6 3 5" {
+		t.Errorf("%s", got)
+	}
+}
+
+// Debug information of a struct that lies in itself is damaged, and ends no search.
+func TestStructThatLiesInItself(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, "gcc", "self.s", structInItself)
+	for _, use := range []string{"e.args.o", "e.args.o.m.m"} {
+		e := startrace(t, "-e", `probe("uprobe:`+binary+`:work", lambda e: print(`+use+`))`, "-c", binary)
+		if e.status == 0 || !strings.Contains(e.stderr, "damaged debug information") {
+			t.Errorf("%s: %s", use, e.stderr)
+		}
+	}
+}
+
+// structInItself is a program with a function of a parameter o, a struct of 8 bytes with a member m of that struct.
+const structInItself = `
+.globl work
+.type work,@function
+work: mov %rdi,%rax
+ ret
+.Lend_of_work:
+.size work,.-work
+.globl main
+main: sub $8,%rsp
+ call work
+ xor %eax,%eax
+ add $8,%rsp
+ ret
+.section .note.GNU-stack,"",@progbits
+.section .debug_abbrev,"",@progbits
+.Labbrev:
+ .byte 1,0x11,1, 0x13,0xb, 0x11,1, 0x12,7, 0,0
+ .byte 2,0x2e,1, 3,8, 0x27,0x19, 0x11,1, 0x12,7, 0x49,0x13, 0,0
+ .byte 3,5,0, 3,8, 0x49,0x13, 0,0
+ .byte 4,0x24,0, 3,8, 0xb,0xb, 0x3e,0xb, 0,0
+ .byte 5,0x13,1, 3,8, 0xb,0xb, 0,0
+ .byte 6,0xd,0, 3,8, 0x49,0x13, 0x38,0xf, 0,0
+ .byte 0
+.section .debug_info,"",@progbits
+.Lunit: .long .Lend-.Lversion
+.Lversion: .value 5; .byte 1,8; .long .Labbrev
+ .byte 1,12; .quad work; .quad .Lend_of_work-work
+ .byte 2; .asciz "work"; .quad work; .quad .Lend_of_work-work; .long .Lint-.Lunit
+ .byte 3; .asciz "o"; .long .Lself-.Lunit
+ .byte 0
+.Lint: .byte 4; .asciz "int"; .byte 4,5
+.Lself: .byte 5; .asciz "S"; .byte 8,6; .asciz "m"; .long .Lself-.Lunit; .byte 0,0
+ .byte 0
+.Lend:
+`
