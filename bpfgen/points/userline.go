@@ -49,7 +49,8 @@ func (s search) lines(p *plan.Pattern, l sourceLine) []*Target {
 	inlined := 0
 	for _, fn := range list {
 		f := s.userPlace(p, at, fn, 0)
-		f.Text = p.Provider + ":" + at.Name + ":" + l.file + ":" + strconv.Itoa(l.line)
+		f.Source = l.file + ":" + strconv.Itoa(l.line)
+		f.Text = p.Provider + ":" + at.Name + ":" + f.Source
 		if fs.Funcs = append(fs.Funcs, f); fn.Inlined {
 			inlined++
 		}

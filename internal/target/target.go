@@ -279,6 +279,9 @@ func (t *Target) Stop() {
 	for end := time.Now().Add(commandGrace); !t.commandEnded.Load() && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
+	if !t.commandEnded.Load() {
+		t.messages.Sayf("The command has not ended by SIGTERM, and goes on: it is process %d", t.child.PID())
+	}
 }
 
 // Watch ends the run when the processes of -p have ended; where what they started is

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -151,5 +154,28 @@ func TestTooFewOpenFiles(t *testing.T) {
 	out, err := small.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "may have 20 open files only") {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// A command that SIGTERM does not end goes on, and who started it is told which process that is.
+func TestCommandThatIgnoresItsEnd(t *testing.T) {
+	needTracing(t)
+	file := filepath.Join(t.TempDir(), "stubborn.sh")
+	const stubborn = "trap '' TERM\nexec > /dev/null 2>&1 < /dev/null\nwhile :; do sleep 0.05; done\n"
+	if err := os.WriteFile(file, []byte(stubborn), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e := startrace(t, "-e", `probe("syscall:{nanosleep,clock_nanosleep}", lambda e: exit())`, "-f", "-c", "sh "+file)
+	m := regexp.MustCompile(`The command has not ended by SIGTERM, and goes on: it is process (\d+)\n`).
+		FindStringSubmatch(e.stderr)
+	if m == nil {
+		t.Fatalf("%s", e.stderr)
+	}
+	pid, err := strconv.Atoi(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+		t.Error(err)
 	}
 }

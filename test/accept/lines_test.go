@@ -56,7 +56,8 @@ func linesProgram(t *testing.T, command string) string {
 // > line does.
 // > `e.vars` are the variables that are in sight there: the parameters and the locals of the function, those of inner
 // > blocks before those of outer ones.
-// > `e.func` is the function that the line belongs to, and `e.source` the line, as `cart.c:120`.
+// > `e.func` is the function that the line belongs to, and `e.source` the line, as the point has it:
+// > `cart.c:120`.
 // > A variable of an inner block hides one of an outer block with its name.
 // > So does a local at the line that declares it, and before it, because it has no value yet.
 // > There its memory has what was left in it.

@@ -36,6 +36,18 @@ at_exit(lambda: print(sorted(n.items())))
 	}
 }
 
+// Files of one name in two folders are told apart by as much of their paths as the point has.
+func TestSourceByItsPath(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, "gcc -g -O2 -fno-inline", "places.c", manyPlaces)
+	file := filepath.Join(filepath.Base(filepath.Dir(binary)), "places.c:2")
+	e := startrace(t, "-q", "-e", `probe("uprobe:`+binary+`:`+file+`", lambda e: print(e.source))`, "-c", binary).ok(t)
+	if e.stdout != file+"\n"+file+"\n" {
+		t.Errorf("got %s, want %s twice", e.stdout, file)
+	}
+}
+
 // An array of which nobody says how long it is has elements, and no length.
 //
 // > An array of which debug information does not say the length has elements by their index, and no `len()`.
