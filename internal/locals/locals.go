@@ -49,6 +49,8 @@ type Finder struct {
 	Arch string
 	// tables name the files of the source; nil until they were asked.
 	tables *sourceline.Tables
+	// functions are those of the units that were looked through.
+	functions map[*dwarfinfo.Unit][]functionRange
 	// globals are those that were looked up; nil: there is none of that name.
 	globals map[globalSeen]*Variable
 	// CFA gives the canonical frame address at an instruction; false where it is not known.
@@ -165,10 +167,54 @@ func (f *Finder) path(pc uint64) ([]*dwarfinfo.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	if function, err := f.functionAt(unit, root, pc); function != nil || err != nil {
+		s := &search{data: f.Data, pc: pc, path: []*dwarfinfo.Entry{function}}
+		if err == nil {
+			err = s.into(function, 1)
+		}
+		return s.path, err
+	}
 	for _, everywhere := range []bool{false, true} {
 		s := &search{data: f.Data, pc: pc, everywhere: everywhere}
 		if err := s.into(root, 0); err != nil || len(s.path) > 0 {
 			return s.path, err
+		}
+	}
+	return nil, nil
+}
+
+// A functionRange is code of a function that stands in no class and no namespace.
+type functionRange struct {
+	low, high uint64
+	entry     *dwarfinfo.Entry
+}
+
+// functionAt gives the function of a unit that has an instruction; nil where none of those at its top has. They are
+// looked through once: a line can have hundreds of places.
+func (f *Finder) functionAt(u *dwarfinfo.Unit, root *dwarfinfo.Entry, pc uint64) (*dwarfinfo.Entry, error) {
+	list, known := f.functions[u]
+	if !known {
+		err := f.Data.EachChild(root, func(e *dwarfinfo.Entry) (bool, error) {
+			if e.Tag != dwarf.TagSubprogram {
+				return true, nil
+			}
+			ranges, err := e.Ranges()
+			for _, r := range ranges {
+				list = append(list, functionRange{r[0], r[1], e})
+			}
+			return true, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if f.functions == nil {
+			f.functions = map[*dwarfinfo.Unit][]functionRange{}
+		}
+		f.functions[u] = list
+	}
+	for _, r := range list {
+		if pc >= r.low && pc < r.high {
+			return r.entry, nil
 		}
 	}
 	return nil, nil
