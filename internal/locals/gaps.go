@@ -25,7 +25,10 @@ type gap struct {
 	// copies are those of the function that is declared at the line nearest, as far as they are known.
 	copies  []*dwarfinfo.Entry
 	nearest int64
-	steps   int
+	// maybe: the line is of no function around the instruction, and it can be of a copy that has no other instructions
+	// of it.
+	maybe bool
+	steps int
 }
 
 // acrossGap gives the path to the copy that an instruction belongs to which lies around it; lost: it may be another
@@ -40,6 +43,7 @@ func (f *Finder) acrossGap(within []*dwarfinfo.Entry, line SourceLine) (path []*
 			after = max(after, declared)
 		}
 	}
+	maybe := false
 	for i := len(within) - 1; i >= 0; i-- {
 		if within[i].Tag == dwarf.TagLexDwarfBlock {
 			continue
@@ -51,8 +55,9 @@ func (f *Finder) acrossGap(within []*dwarfinfo.Entry, line SourceLine) (path []*
 		if len(g.copies) > 0 {
 			return append(within[:1:1], g.copies[0]), len(g.copies) > 1, nil
 		}
+		maybe = maybe || g.maybe
 	}
-	return within, false, nil
+	return within, maybe, nil
 }
 
 // declaredBefore gives the line of the declaration of a function if it is before a line, in its file.
@@ -87,18 +92,18 @@ func (g *gap) in(e *dwarfinfo.Entry, depth int) error {
 	})
 }
 
-// add takes a copy of a function that has the line. Behind the declaration of the function that has the instruction,
-// others can be declared within it, to which the line belongs only if they have instructions before and behind it.
+// add takes a copy of a function that has the line: it has instructions before and behind it. Behind the declaration of
+// the function that has the instruction others can be declared within it, and what a generator has written tells lines
+// of another file.
 func (g *gap) add(e *dwarfinfo.Entry) error {
 	declared, ok := g.declaredBefore(e, g.line)
 	if !ok || declared < g.nearest || declared <= g.after {
 		return nil
 	}
-	if g.after > 0 {
-		first, last, known, err := g.blockLines(e, g.line)
-		if err != nil || !known || g.line.Number < first || g.line.Number > last {
-			return err
-		}
+	first, last, known, err := g.blockLines(e, g.line)
+	if err != nil || !known || g.line.Number < first || g.line.Number > last {
+		g.maybe = g.maybe || g.after == 0
+		return err
 	}
 	if declared > g.nearest {
 		g.copies, g.nearest = nil, declared

@@ -1,7 +1,7 @@
 package accept
 
 import (
-	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,170 +12,218 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/test/tried"
 )
 
-// Nobody reads the output, as behind a pager or on a connection that is stalled. The end of the run comes all the same,
-// and it says what was lost.
-func TestOutputThatNobodyReads(t *testing.T) {
+// The exit code is that of the command, or tells that startrace itself has failed.
+func TestExitCodeOfCommand(t *testing.T) {
+	needTracing(t)
+	const count = "n = count()\nprobe(\"rawtracepoint:sys_enter\", lambda e: n.add())\n"
+	commands := []struct {
+		text, command string
+		flags         []string
+		want          int
+	}{
+		{count, "true", nil, 0},
+		{count, "false", nil, 1},
+		{count, "sh -c 'exit 7'", nil, 7},
+		{count, "sh -c 'kill -KILL $$'", nil, 128 + 9},
+		{count + "at_exit(lambda: exit(3))", "sh -c 'exit 7'", nil, 3},
+		{count, "sleep 1000", []string{"--duration", "10ms"}, 0},
+		{"probe(\"rawtracepoint:sys_entre\")", "true", nil, 125},
+		{count + "at_exit(lambda: fail(\"x\"))", "true", nil, 125},
+		{count, "/nonexistent", nil, 125},
+	}
+	for _, tt := range commands {
+		e := startrace(t, append([]string{script(t, tt.text), "-c", tt.command}, tt.flags...)...)
+		if e.status != tt.want {
+			t.Errorf("%s with -c %q: exit code %d, want %d\n%s", tt.text, tt.command, e.status, tt.want,
+				excerpt(e.stderr))
+		}
+	}
+	tried.Many(t, "%d commands", len(commands))
+}
+
+// What a command has started ends with it, when the run ends before: the pipe that all of them have is closed.
+func TestChildrenOfCommandEnd(t *testing.T) {
 	needTracing(t)
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = r.Close() }()
-	var stderr strings.Builder
-	cmd := exec.Command(program(t, "startrace"), "-e", `every("1ms", lambda: print("x" * 5000))`, "-c", "sleep 3600",
-		"--drain", "200ms")
-	cmd.Stdout, cmd.Stderr = w, &stderr
+	cmd := exec.Command(program(t, "startrace"), "-q", "-e", "n = count()", "-e",
+		`probe("rawtracepoint:sys_enter", lambda e: n.add())`, "-c", "sh -c 'echo $$; sleep 1000 & sleep 1000'")
+	cmd.Stdout = w
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
+	w.Close()
+	if _, err := r.Read(make([]byte, 1)); err != nil { // it runs
 		t.Fatal(err)
 	}
-	full(t, r)
 	if err := cmd.Process.Signal(unix.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	var failed *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &failed) || !strings.Contains(stderr.String(),
-		"nobody has read the output for 200ms: ") {
-		t.Errorf("%v: %s", err, stderr.String())
-	}
-}
-
-// full waits until a pipe has nothing to spare.
-func full(t *testing.T, r *os.File) {
-	t.Helper()
-	size, err := unix.FcntlInt(r.Fd(), unix.F_GETPIPE_SZ, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for last := -1; ; time.Sleep(100 * time.Millisecond) {
-		n, err := unix.IoctlGetInt(int(r.Fd()), unix.TIOCINQ)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n == last && n > size/2 { // a write that does not fit waits
-			return
-		}
-		last = n
-	}
-}
-
-// Timers that do not end share the time of the end, as do functions of at_exit.
-func TestEndlessFunctionsShareTheEnd(t *testing.T) {
-	needTracing(t)
-	const many = 40
-	begun := time.Now()
-	e := startrace(t, "-e", `
-def endless():
-    for i in range(1 << 60):
-        pass
-[every("1ms", endless) for i in range(`+"40"+`)]
-[at_exit(endless) for i in range(`+"40"+`)]
-`, "-c", "sleep 3600", "--duration", "1ms", "--drain", "500ms")
-	if e.status == 0 || !strings.Contains(e.stderr, "timer failed 40 times") ||
-		!strings.Contains(e.stderr, "at_exit failed 40 times") {
-		t.Errorf("%s", e.stderr)
-	}
-	if took := time.Since(begun); took > many*500*time.Millisecond*5/2 {
-		t.Errorf("it took %v", took) // each had five times as long
-	}
-}
-
-// A builtin function that nothing ends does not keep the run from its end.
-func TestBuiltinThatNothingEnds(t *testing.T) {
-	needTracing(t)
-	for _, code := range []string{"{A: 1}", "str(A)", "json.encode(A)"} {
-		e := startrace(t, "-e", `
-A = ()
-for i in range(60):
-    A = (A, A)
-every("1ms", lambda: `+code+`)
-`, "-c", "sleep 3600", "--duration", "1ms", "--drain", "200ms", "--memory", "1G")
-		if e.status == 0 || !strings.Contains(e.stderr, "is in a builtin that cannot be ended") {
-			t.Errorf("%s: %s", code, e.stderr)
-		}
-	}
-}
-
-// A timer that took too much memory is not called again at the end, when nothing bounds it any more.
-func TestTimerThatTakesTooMuchMemory(t *testing.T) {
-	needTracing(t)
-	e := startrace(t, "-e", `
-seen = []
-def grow():
-    print("called")
-    for i in range(1 << 40):
-        seen.append(str(i))
-every("1ms", grow)
-`, "-c", "sleep 3600", "--memory", "100M")
-	if strings.Count(e.stdout, "called\n") != 1 || !strings.Contains(e.stderr, "values of the script take more than") {
-		t.Errorf("%s%s", e.stdout, e.stderr)
-	}
-}
-
-// What is nested without bound is refused, or shown as far as it goes.
-func TestDeeplyNestedValues(t *testing.T) {
-	needTracing(t)
-	e := startrace(t, "-e", `json.decode("[" * 2000000 + "]" * 2000000)`)
-	if e.status == 0 || !strings.Contains(e.stderr, "json.decode: brackets are nested more than 10000 deep") {
-		t.Errorf("%s", excerpt(e.stderr))
-	}
-	e = startrace(t, "-q", "-e", `
-def deep():
-    a = ()
-    for i in range(1000000):
-        a = (a,)
-    return a
-n = count()
-n[deep()].add()
-`).ok(t)
-	if !strings.Contains(e.stdout, "(((<nested too deeply>") {
-		t.Errorf("%s", excerpt(e.stdout))
-	}
-}
-
-// A name that was traced makes no line of its own in the words of usage().
-func TestUsageForgesNoLine(t *testing.T) {
-	needTracing(t)
-	e := startrace(t, "-e", `probe("syscall:openat", lambda e: usage(e.args.filename),
-		where = lambda e: e.args.filename.startswith("/wl-"))`, "-c", "sh -c ': < \"/wl-\nforged\"'")
-	if !strings.Contains(e.stderr, `handler of syscall:openat: /wl-\nforged`) {
-		t.Errorf("%q", e.stderr)
-	}
-}
-
-// A process that may have too few open files is told so, and not by Go's runtime.
-func TestTooFewOpenFiles(t *testing.T) {
-	needTracing(t)
-	small := exec.Command("sh", "-c", "ulimit -n 20; exec "+program(t, "startrace")+" -e 'print(1)'")
-	out, err := small.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "may have 20 open files only") {
-		t.Errorf("%v: %s", err, out)
-	}
-}
-
-// A command that SIGTERM does not end goes on, and who started it is told which process that is.
-func TestCommandThatIgnoresItsEnd(t *testing.T) {
-	needTracing(t)
-	file := filepath.Join(t.TempDir(), "stubborn.sh")
-	const stubborn = "trap '' TERM\nexec > /dev/null 2>&1 < /dev/null\nwhile :; do sleep 0.05; done\n"
-	if err := os.WriteFile(file, []byte(stubborn), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	e := startrace(t, "-e", `probe("syscall:{nanosleep,clock_nanosleep}", lambda e: exit())`, "-f", "-c", "sh "+file)
-	m := regexp.MustCompile(`The command has not ended by SIGTERM, and goes on: it is process (\d+)\n`).
-		FindStringSubmatch(e.stderr)
-	if m == nil {
-		t.Fatalf("%s", e.stderr)
-	}
-	pid, err := strconv.Atoi(m[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
+	for buf := make([]byte, 4096); err == nil; { // a process that goes on has the other end
+		_, err = r.Read(buf)
+	}
+	tried.Many(t, "%d children", 2)
+}
+
+// What a run has no time for at its end is counted: here the first handler does not end by itself.
+func TestLeftAtTheEnd(t *testing.T) {
+	const calls = 1000
+	needTracing(t)
+	report := filepath.Join(t.TempDir(), "report.json")
+	text := script(t, `
+seen = []
+
+def handle(e):
+    seen.append(e.pid)
+    for i in range(1 << 60):
+        pass
+
+probe("tracepoint:syscalls:sys_enter_getppid", lambda e: handle(e), where = lambda e: e.comm == "wl-getppid")
+at_exit(lambda: print(len(seen)))
+`)
+	e := startrace(t, text, "--drain", "50ms", "-c",
+		fmt.Sprintf("%s -report %s getppid %d", program(t, "workload"), report, calls))
+	if e.status != 125 || e.stdout != "1\n" || !strings.Contains(e.stderr, "did not end by itself") {
+		t.Errorf("exit code %d, %q\n%s", e.status, e.stdout, excerpt(e.stderr))
+	}
+	tracedBy(t, e, report)
+	checkAccount(t, e, 1, calls)
+	tried.Many(t, "%d events", calls)
+}
+
+var missedCalls = regexp.MustCompile(`(?m)missed (\d+) of \d+ calls:`)
+
+// Timers come between events, however fast these are, and calls that were missed are told: the function of every() is
+// called each time, or what is missing is said.
+func TestTimersUnderLoad(t *testing.T) {
+	needTracing(t)
+	const ticks = 10
+	e := startrace(t, script(t, fmt.Sprintf(`
+n = {}
+ticks = []
+probe("tracepoint:syscalls:sys_enter_getppid", lambda e: n.update([(e.pid, n.get(e.pid, 0) + 1)]))
+
+def tick(passed):
+    ticks.append(passed)
+    if len(ticks) == %d:
+        exit()
+
+every("100ms", tick)
+at_exit(lambda: print(len(ticks), sum(ticks)))
+`, ticks)), "-c", program(t, "workload")+" getppid 1000000000 2").ok(t)
+	words := strings.Fields(e.stdout)
+	if len(words) != 2 || words[0] != fmt.Sprint(ticks+1) { // the last is that of the end
+		t.Fatalf("got %q\n%s", e.stdout, excerpt(e.stderr))
+	}
+	passed, err := strconv.ParseInt(words[1], 10, 64)
+	missed := e.sum(t, missedCalls)
+	if least := time.Duration(ticks+missed) * 100 * time.Millisecond; err != nil || time.Duration(passed) < least {
+		t.Errorf("%d calls in %v, %d missed, %v", ticks, time.Duration(passed), missed, err)
+	}
+	tried.Many(t, "%d calls", ticks)
+}
+
+// Losses that a kernel does not count itself are said without being asked for.
+func TestUncountedIsSaid(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "-e", "n = count()", "-e", `probe("tracepoint:syscalls:sys_enter_getppid", lambda e: n.add())`,
+		"-c", "true").ok(t)
+	const words = "this kernel does not count the events that it drops itself"
+	if said := strings.Contains(e.stderr, words); said == atLeast(t, 5, 12) {
+		t.Errorf("said: %v\n%s", said, e.stderr)
+	}
+	tried.Many(t, "%d run", 1)
+}
+
+// The time of day is followed when it is set.
+func TestClockIsSet(t *testing.T) {
+	needGuest(t)
+	needTracing(t)
+	now := time.Now()
+	defer func() {
+		tv := unix.NsecToTimeval(now.UnixNano())
+		if err := unix.Settimeofday(&tv); err != nil {
+			t.Error(err)
+		}
+	}()
+	workload := program(t, "workload")
+	command := filepath.Join(t.TempDir(), "command")
+	text := fmt.Sprintf("#!/bin/sh\n%s getppid 1\ndate -s @3000000000\n%[1]s getppid 1\n", workload)
+	if err := os.WriteFile(command, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	e := startrace(t, "-q", script(t, `
+probe("tracepoint:syscalls:sys_enter_getppid", lambda e: print("year", strftime("%Y", e.time)),
+      where = lambda e: e.comm == "wl-getppid")
+`), "-c", command).ok(t)
+	if got, want := linesWith(e.stdout, "year"), []string{"year " + now.Format("2006"), "year 2065"}; len(got) != 2 ||
+		got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	tried.Many(t, "%d time", 1)
+}
+
+// A run keeps within 64 MB while events come faster than it handles them, whatever it makes of them.
+func TestMemoryAtFullRate(t *testing.T) {
+	needTracing(t)
+	const budget = 64 << 20
+	tools := map[string][]string{
+		"aggregation": {"count", "syscall:getppid"},
+		"histogram":   {"hist", "syscall:getppid"},
+		"lines":       {"trace", "syscall:getppid"},
+		"json":        {"trace", "syscall:getppid", "--format", "json"},
+		"handler":     {"-e", `probe("t:syscalls:sys_enter_getppid", lambda e: printf("%d %s\n", e.pid, e.comm))`},
+		"counter": {"-e", "n = {}", "-e",
+			`probe("t:syscalls:sys_enter_getppid", lambda e: n.update([(e.pid, 1)]))`},
+	}
+	for name, args := range tools {
+		e := startrace(t, append(args, "-o", os.DevNull, "--duration", "2s", "-c",
+			program(t, "workload")+" getppid 1000000000 2")...).ok(t)
+		if t.Logf("%s: %d KB", name, e.rss>>10); e.rss > budget {
+			t.Errorf("%s: %d MB resident, want at most %d", name, e.rss>>20, budget>>20)
+		}
+	}
+	tried.Many(t, "%d tools", len(tools))
+}
+
+// What does not fit is refused with a message and its place, and what had been counted is printed.
+func TestMemoryIsRefused(t *testing.T) {
+	scripts := map[string]struct{ text, want, stdout string }{
+		"doubling": {"s = [\"ab\"]\nfor i in range(60):\n    s[0] = s[0] + s[0]\n", ":3:17: this would take ", ""},
+		"growing": {"x = []\nfor i in range(1 << 40):\n    x.append(str(i))\n",
+			"it was ended: the values of the script take too much memory", ""},
+		"callback": {"x = []\nevery(\"1ms\", lambda: [x.append(str(i)) for i in range(100000)])\n" +
+			"at_exit(lambda: print(\"kept\"))\n", "the values of the script take more than 40 MB: ", "kept\n"},
+	}
+	for name, tt := range scripts {
+		e := startrace(t, "--memory", "64M", script(t, tt.text))
+		if e.status != 1 || !strings.Contains(e.stderr, tt.want) ||
+			e.stdout != tt.stdout || strings.Contains(e.stderr, "goroutine") {
+			t.Errorf("%s: exit code %d, %q\n%s", name, e.status, e.stdout, excerpt(e.stderr))
+		}
+	}
+	if e := startrace(t, "/dev/zero"); e.status != 1 || !strings.Contains(e.stderr, "/dev/zero has more than 4 MB") {
+		t.Errorf("/dev/zero: exit code %d\n%s", e.status, excerpt(e.stderr))
+	}
+	tried.Many(t, "%d scripts", len(scripts)+1)
+}
+
+// Where Go's runtime would not even begin there is a message, and no dump.
+func TestFewAddresses(t *testing.T) {
+	cmd := exec.Command("sh", "-c", `ulimit -v 500000 && exec "$0" -e "exit()"`, program(t, "startrace"))
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.HasPrefix(string(out), "startrace: the limit of addresses (ulimit -v) is below ") ||
+		strings.Contains(string(out), "goroutine") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	tried.Many(t, "%d run", 1)
 }

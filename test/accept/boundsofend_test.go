@@ -1,0 +1,181 @@
+package accept
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Nobody reads the output, as behind a pager or on a connection that is stalled. The end of the run comes all the same,
+// and it says what was lost.
+func TestOutputThatNobodyReads(t *testing.T) {
+	needTracing(t)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	var stderr strings.Builder
+	cmd := exec.Command(program(t, "startrace"), "-e", `every("1ms", lambda: print("x" * 5000))`, "-c", "sleep 3600",
+		"--drain", "200ms")
+	cmd.Stdout, cmd.Stderr = w, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	full(t, r)
+	if err := cmd.Process.Signal(unix.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	var failed *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &failed) || !strings.Contains(stderr.String(),
+		"nobody has read the output for 200ms: ") {
+		t.Errorf("%v: %s", err, stderr.String())
+	}
+}
+
+// full waits until a pipe has nothing to spare.
+func full(t *testing.T, r *os.File) {
+	t.Helper()
+	size, err := unix.FcntlInt(r.Fd(), unix.F_GETPIPE_SZ, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for last := -1; ; time.Sleep(100 * time.Millisecond) {
+		n, err := unix.IoctlGetInt(int(r.Fd()), unix.TIOCINQ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == last && n > size/2 { // a write that does not fit waits
+			return
+		}
+		last = n
+	}
+}
+
+// Timers that do not end share the time of the end, as do functions of at_exit.
+func TestEndlessFunctionsShareTheEnd(t *testing.T) {
+	needTracing(t)
+	const many = 40
+	begun := time.Now()
+	e := startrace(t, "-e", `
+def endless():
+    for i in range(1 << 60):
+        pass
+[every("1ms", endless) for i in range(`+"40"+`)]
+[at_exit(endless) for i in range(`+"40"+`)]
+`, "-c", "sleep 3600", "--duration", "1ms", "--drain", "500ms")
+	if e.status == 0 || !strings.Contains(e.stderr, "timer failed 40 times") ||
+		!strings.Contains(e.stderr, "at_exit failed 40 times") {
+		t.Errorf("%s", e.stderr)
+	}
+	if took := time.Since(begun); took > many*500*time.Millisecond*5/2 {
+		t.Errorf("it took %v", took) // each had five times as long
+	}
+}
+
+// A builtin function that nothing ends does not keep the run from its end.
+func TestBuiltinThatNothingEnds(t *testing.T) {
+	needTracing(t)
+	for _, code := range []string{"{A: 1}", "str(A)", "json.encode(A)"} {
+		e := startrace(t, "-e", `
+A = ()
+for i in range(60):
+    A = (A, A)
+every("1ms", lambda: `+code+`)
+`, "-c", "sleep 3600", "--duration", "1ms", "--drain", "200ms", "--memory", "1G")
+		if e.status == 0 || !strings.Contains(e.stderr, "is in a builtin that cannot be ended") {
+			t.Errorf("%s: %s", code, e.stderr)
+		}
+	}
+}
+
+// A timer that took too much memory is not called again at the end, when nothing bounds it any more.
+func TestTimerThatTakesTooMuchMemory(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "-e", `
+seen = []
+def grow():
+    print("called")
+    for i in range(1 << 40):
+        seen.append(str(i))
+every("1ms", grow)
+`, "-c", "sleep 3600", "--memory", "100M")
+	if strings.Count(e.stdout, "called\n") != 1 || !strings.Contains(e.stderr, "values of the script take more than") {
+		t.Errorf("%s%s", e.stdout, e.stderr)
+	}
+}
+
+// What is nested without bound is refused, or shown as far as it goes.
+func TestDeeplyNestedValues(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "-e", `json.decode("[" * 2000000 + "]" * 2000000)`)
+	if e.status == 0 || !strings.Contains(e.stderr, "json.decode: brackets are nested more than 10000 deep") {
+		t.Errorf("%s", excerpt(e.stderr))
+	}
+	e = startrace(t, "-q", "-e", `
+def deep():
+    a = ()
+    for i in range(1000000):
+        a = (a,)
+    return a
+n = count()
+n[deep()].add()
+`).ok(t)
+	if !strings.Contains(e.stdout, "(((<nested too deeply>") {
+		t.Errorf("%s", excerpt(e.stdout))
+	}
+}
+
+// A name that was traced makes no line of its own in the words of usage().
+func TestUsageForgesNoLine(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "-e", `probe("syscall:openat", lambda e: usage(e.args.filename),
+		where = lambda e: e.args.filename.startswith("/wl-"))`, "-c", "sh -c ': < \"/wl-\nforged\"'")
+	if !strings.Contains(e.stderr, `handler of syscall:openat: /wl-\nforged`) {
+		t.Errorf("%q", e.stderr)
+	}
+}
+
+// A process that may have too few open files is told so, and not by Go's runtime.
+func TestTooFewOpenFiles(t *testing.T) {
+	needTracing(t)
+	small := exec.Command("sh", "-c", "ulimit -n 20; exec "+program(t, "startrace")+" -e 'print(1)'")
+	out, err := small.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "may have 20 open files only") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// A command that SIGTERM does not end goes on, and who started it is told which process that is.
+func TestCommandThatIgnoresItsEnd(t *testing.T) {
+	needTracing(t)
+	file := filepath.Join(t.TempDir(), "stubborn.sh")
+	const stubborn = "trap '' TERM\nexec > /dev/null 2>&1 < /dev/null\nwhile :; do sleep 0.05; done\n"
+	if err := os.WriteFile(file, []byte(stubborn), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e := startrace(t, "-e", `probe("syscall:{nanosleep,clock_nanosleep}", lambda e: exit())`, "-f", "-c", "sh "+file)
+	m := regexp.MustCompile(`The command has not ended by SIGTERM, and goes on: it is process (\d+)\n`).
+		FindStringSubmatch(e.stderr)
+	if m == nil {
+		t.Fatalf("%s", e.stderr)
+	}
+	pid, err := strconv.Atoi(m[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+		t.Error(err)
+	}
+}
