@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// leastFiles are the open files that a small run takes, with what Go's runtime needs to begin: without that it ends by
-// itself, in words of its own.
-const leastFiles = 48
+// leastFiles are the open files that Go's runtime needs to begin: without them it ends by itself, in words of its own.
+// What a run needs beyond them depends on its points, and is said where it is met.
+const leastFiles = 10
 
 // tooFewFiles says that this process may have too few open files; nil where it may have enough.
 func tooFewFiles() error {

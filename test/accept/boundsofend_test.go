@@ -150,9 +150,9 @@ func TestUsageForgesNoLine(t *testing.T) {
 // A process that may have too few open files is told so, and not by Go's runtime.
 func TestTooFewOpenFiles(t *testing.T) {
 	needTracing(t)
-	small := exec.Command("sh", "-c", "ulimit -n 20; exec "+program(t, "startrace")+" -e 'print(1)'")
+	small := exec.Command("sh", "-c", "ulimit -n 8; exec "+program(t, "startrace")+" -e 'print(1)'")
 	out, err := small.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "may have 20 open files only") {
+	if err == nil || !strings.Contains(string(out), "may have 8 open files only") {
 		t.Errorf("%v: %s", err, out)
 	}
 }
