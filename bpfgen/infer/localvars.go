@@ -39,10 +39,8 @@ func (o *varsObj) variable(name string, pos plan.Pos) val {
 	if v, ok := o.lookup(name, pos); ok {
 		return v
 	}
-	if bare := strings.TrimSuffix(name, "_"); bare != name { // as behind a word that Starlark has for itself
-		if v, ok := o.lookup(bare, pos); ok {
-			return v
-		}
+	if v, ok := o.lookup(kernel.TrimEscape(name), pos); ok {
+		return v
 	}
 	names := o.names()
 	switch {
@@ -309,8 +307,8 @@ func (*globalsObj) what() string { return "e.globals" }
 func (o *globalsObj) variable(name string, pos plan.Pos) val {
 	o.f.ask("globals." + name)
 	v, err := o.f.Global(name)
-	if bare := strings.TrimSuffix(name, "_"); v == nil && err == nil && bare != name {
-		v, err = o.f.Global(bare)
+	if v == nil && err == nil {
+		v, err = o.f.Global(kernel.TrimEscape(name))
 	}
 	switch {
 	case err != nil:

@@ -25,7 +25,7 @@ func (b *BTF) Field(id TypeID, name string) (Field, error) {
 		return Field{}, err
 	}
 	f, ok := b.find(root, name)
-	if bare := trimEscape(name); !ok && bare != name {
+	if bare := TrimEscape(name); !ok && bare != name {
 		f, ok = b.find(root, bare)
 	}
 	if !ok {
@@ -198,8 +198,8 @@ func (b *BTF) bitField(typ TypeID, bits, size, structSize int) Field {
 	return Field{Off: off, Type: typ, Bit: uint8(bits - off*8), BitSize: uint8(size), Load: uint8(unit)}
 }
 
-// trimEscape takes the `_` off that scripts put behind keywords: from_, class_.
-func trimEscape(name string) string {
+// TrimEscape takes the `_` off that scripts put behind keywords: from_, class_.
+func TrimEscape(name string) string {
 	if bare := strings.TrimSuffix(name, "_"); bare != "" {
 		return bare
 	}

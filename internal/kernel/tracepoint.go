@@ -12,7 +12,7 @@ import (
 
 // Field finds a field by name, as BTF.Field does with a trailing `_`.
 func (t *Tracepoint) Field(name string) (*TracepointField, error) {
-	for _, try := range []string{name, trimEscape(name)} {
+	for _, try := range []string{name, TrimEscape(name)} {
 		for i := range t.Fields {
 			if t.Fields[i].Name == try {
 				return &t.Fields[i], nil

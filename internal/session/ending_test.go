@@ -186,3 +186,22 @@ func TestMissedCallsAreSaid(t *testing.T) {
 		t.Errorf("got %q, want %q", &messages, want)
 	}
 }
+
+// Functions that print results share the time of the end: the second one has what the first has left, and a turn in any
+// case.
+func TestShareOfTheEnd(t *testing.T) {
+	r := newFakeRun(nil)
+	e := r.ending
+	e.ask(true)
+	e.handled()
+	for _, share := range []time.Duration{time.Hour, 2 * time.Hour} {
+		e.begin(share)
+		e.allow()
+		until := e.until
+		e.allow()
+		if until.IsZero() || e.until != until || time.Until(until) > share {
+			t.Errorf("the end of a share of %v is in %v, then in %v", share, time.Until(until), time.Until(e.until))
+		}
+	}
+	e.over()
+}

@@ -35,16 +35,13 @@ func (f *finder) saysNoTypes() bool {
 	if f.language == langGo || f.language == langRust {
 		return false
 	}
-	if f.typeless == nil {
-		none := true
-		// Of what is damaged nothing is said.
-		_ = f.data.EachChild(f.unit, func(e *dwarfinfo.Entry) (bool, error) {
-			none = typeless[e.Tag] && e.Val(dwarf.AttrType) == nil
-			return none, nil
-		})
-		f.typeless = &none
-	}
-	return *f.typeless
+	none := true
+	// Of what is damaged nothing is said. Other units have a type among the first.
+	_ = f.data.EachChild(f.unit, func(e *dwarfinfo.Entry) (bool, error) {
+		none = typeless[e.Tag] && e.Val(dwarf.AttrType) == nil
+		return none, nil
+	})
+	return none
 }
 
 // typeless are entries of units that need not know any type.
@@ -53,9 +50,12 @@ var typeless = map[dwarf.Tag]bool{dwarf.TagSubprogram: true, dwarf.TagNamespace:
 // leavesOut reports whether debug information has less parameters than the linker's name of the function, as clang at
 // -O0 says nothing of one that is passed by its address and not used. Then nobody knows which ones it has.
 func (f *finder) leavesOut(e *dwarfinfo.Entry, chain []*dwarfinfo.Entry) bool {
+	if !f.cpp() {
+		return false
+	}
 	name, _ := dwarfinfo.Attribute(chain, dwarf.AttrLinkageName).(string)
 	want, ok := parametersOf(name)
-	if !f.cpp() || !ok {
+	if !ok {
 		return false
 	}
 	has := 0

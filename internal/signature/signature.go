@@ -124,8 +124,6 @@ type finder struct {
 	unit     *dwarfinfo.Entry
 	language int64
 	types    int // that were read
-	// typeless: the unit has no types; nil: that was not asked.
-	typeless *bool
 	// alignments are those of the structs, unions and classes that were read.
 	alignments map[*dwarf.StructType]alignment
 }
@@ -211,8 +209,11 @@ func (f *finder) signature(e *dwarfinfo.Entry) (*Signature, error) {
 		returned = []Value{{Type: off}}
 	}
 	s, err := f.ofC(params, named, chain)
-	if err != nil || f.changed(chain) || f.leavesOut(e, chain) {
+	switch {
+	case err != nil || f.changed(chain):
 		return s.After(f.alteration()).named(named, returned), err
+	case f.leavesOut(e, chain):
+		return s.After(ChangedArguments).named(named, returned), nil
 	}
 	s.Local = f.alteration()
 	if f.plain(e) || s.Local == ChangedArguments {

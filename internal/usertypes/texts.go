@@ -60,8 +60,8 @@ func (t *Types) namedString(e *dwarfinfo.Entry) bool {
 // langGo is DW_LANG_Go.
 const langGo = 0x16
 
-// path gives the place of a member of a member …, and its size, in bytes. clang may only declare the class of a member,
-// as that of _M_dataplus: what is asked for is all that lies in such a one, a pointer.
+// path gives the place of a member of a member …, and its size, in bytes. clang may only declare the class of a
+// member, as that of _M_dataplus: what is asked for is all that lies in such a one, a pointer.
 func (t *Types) path(e *dwarfinfo.Entry, names []string) (off, size int, ok bool) {
 	for depth := 0; len(names) > 0; depth++ {
 		m, at := t.memberNamed(e, names[0], 0)

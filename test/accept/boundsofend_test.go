@@ -66,21 +66,16 @@ func full(t *testing.T, r *os.File) {
 // Timers that do not end share the time of the end, as do functions of at_exit.
 func TestEndlessFunctionsShareTheEnd(t *testing.T) {
 	needTracing(t)
-	const many = 40
-	begun := time.Now()
 	e := startrace(t, "-e", `
 def endless():
     for i in range(1 << 60):
         pass
-[every("1ms", endless) for i in range(`+"40"+`)]
-[at_exit(endless) for i in range(`+"40"+`)]
+[every("1ms", endless) for i in range(40)]
+[at_exit(endless) for i in range(40)]
 `, "-c", "sleep 3600", "--duration", "1ms", "--drain", "500ms")
 	if e.status == 0 || !strings.Contains(e.stderr, "timer failed 40 times") ||
 		!strings.Contains(e.stderr, "at_exit failed 40 times") {
 		t.Errorf("%s", e.stderr)
-	}
-	if took := time.Since(begun); took > many*500*time.Millisecond*5/2 {
-		t.Errorf("it took %v", took) // each had five times as long
 	}
 }
 
