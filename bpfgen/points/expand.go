@@ -68,6 +68,7 @@ func (s search) expandOne(p plan.Point) []*Target {
 // expandFirst gives the first point that this kernel has.
 func (s search) expandFirst(p *plan.First) []*Target {
 	var tried []string
+	var refused []*refusal.Refusal
 	for i, one := range p.Points {
 		var out []*Target
 		r := refusal.Attempt(func() {
@@ -84,11 +85,21 @@ func (s search) expandFirst(p *plan.First) []*Target {
 			return out
 		}
 		if r != nil {
-			tried = append(tried, r.Msg)
+			tried, refused = append(tried, r.Msg), append(refused, r)
 		}
+	}
+	if len(refused) == len(p.Points) && lackOneThing(refused) {
+		panic(refused[0])
 	}
 	refusal.Wrong(p.Pos, "this kernel has none of these points: %s", strings.Join(tried, "; "))
 	return nil
+}
+
+// lackOneThing is whether this kernel is without what all the points need, so that one of them says it all.
+func lackOneThing(refused []*refusal.Refusal) bool {
+	return !slices.ContainsFunc(refused, func(r *refusal.Refusal) bool {
+		return r.Lacks == "" || r.Lacks != refused[0].Lacks
+	})
 }
 
 func (s search) expandPattern(p *plan.Pattern) []*Target {

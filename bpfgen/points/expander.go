@@ -46,5 +46,5 @@ func (s search) mustHave(has bool, what, why string, p *plan.Pattern) {
 	if why != "" {
 		why = ": " + why
 	}
-	refusal.Wrong(p.Pos, "%s: this kernel has no %s%s", p.Text, what, why)
+	refusal.Lacks(p.Pos, what, "%s: this kernel has no %s%s", p.Text, what, why)
 }

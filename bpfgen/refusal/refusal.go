@@ -25,12 +25,17 @@ type Refusal struct {
 
 // Refuse ends the walk: what stands at pos cannot run in the kernel.
 func Refuse(pos plan.Pos, format string, args ...any) {
-	panic(&Refusal{Diag: Diag{pos, fmt.Sprintf(format, args...)}})
+	panic(&Refusal{Diag: Diag{Pos: pos, Msg: fmt.Sprintf(format, args...)}})
 }
 
 // Wrong ends the walk: what stands at pos is a mistake wherever it runs.
 func Wrong(pos plan.Pos, format string, args ...any) {
-	panic(&Refusal{Diag: Diag{pos, fmt.Sprintf(format, args...)}, Final: true})
+	panic(&Refusal{Diag: Diag{Pos: pos, Msg: fmt.Sprintf(format, args...)}, Final: true})
+}
+
+// Lacks ends the walk: the point needs something that this kernel is wholly without, lacks, such as "kprobes".
+func Lacks(pos plan.Pos, lacks, format string, args ...any) {
+	panic(&Refusal{Diag: Diag{Pos: pos, Msg: fmt.Sprintf(format, args...), Lacks: lacks}, Final: true})
 }
 
 // AfterMistake ends the walk of what depends on something that was found wrong, and was reported.

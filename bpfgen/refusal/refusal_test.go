@@ -2,6 +2,7 @@ package refusal_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"go.starlark.net/syntax"
@@ -71,6 +72,35 @@ func TestNear(t *testing.T) {
 	for name, want := range map[string]string{"pidd": " (did you mean pid?)", "zzzzzz": ""} {
 		if got := refusal.Near(name, []string{"comm", "pid"}); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// What a whole kernel is without is said once, with how many points need it; other causes stay apart.
+func TestLacksAreSaidOnce(t *testing.T) {
+	lack := func(line int32, point, what string) refusal.Diag {
+		return refusal.Diag{Pos: at(line), Msg: point + ": this kernel has no " + what, Lacks: what}
+	}
+	for _, one := range []struct {
+		say  refusal.Diags
+		want []string
+	}{
+		{refusal.Diags{lack(1, "kprobe:a", "kprobes")}, []string{"kprobe:a: this kernel has no kprobes"}},
+		{refusal.Diags{lack(2, "kprobe:b", "kprobes"), lack(1, "kprobe:a", "kprobes")},
+			[]string{"kprobe:a: this kernel has no kprobes; another point of the script needs that, too"}},
+		{refusal.Diags{lack(1, "kprobe:a", "kprobes"), {Pos: at(2), Msg: "other"}, lack(3, "usdt:c", "uprobes"),
+			lack(4, "kprobe:d", "kprobes"), lack(4, "kprobe:e", "kprobes"), {Pos: at(5), Msg: "other"}},
+			[]string{"kprobe:a: this kernel has no kprobes; 2 more points of the script need that, too", "other",
+				"usdt:c: this kernel has no uprobes", "other"}},
+		{refusal.Diags{lack(1, "kprobe:a", "kprobes"), lack(1, "kprobe:a", "kprobes")},
+			[]string{"kprobe:a: this kernel has no kprobes"}},
+	} {
+		var got []string
+		for _, d := range one.say.Sorted() {
+			got = append(got, d.Msg)
+		}
+		if !slices.Equal(got, one.want) {
+			t.Errorf("%v\ngives %q,\nwant  %q", one.say, got, one.want)
 		}
 	}
 }

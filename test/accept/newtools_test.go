@@ -500,9 +500,10 @@ func TestBiosnoop(t *testing.T) {
 	}
 }
 
+// Three threads, and one that cannot be made, which no line hides.
 func TestThreadsnoop(t *testing.T) {
 	path := traceable(t, "heap")
 	e := startrace(t, "threadsnoop", "-l", path, "-c", path).ok(t)
-	row := `(\d+) \d+ heap worker`
-	e.wantRows(t, "PID TID COMM FUNCTION", row, row, row)
+	row := `(\d+) \d+ heap 0 worker`
+	e.wantRows(t, "PID TID COMM RESULT FUNCTION", row, row, row, `(\d+) \d+ heap EAGAIN worker`)
 }

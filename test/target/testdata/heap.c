@@ -1,5 +1,6 @@
 // Allocations and threads of known number, of which some memory is kept: heap.
 #define _GNU_SOURCE
+#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -116,6 +117,16 @@ PROBED void *worker(void *arg)
 }
 
 // With an argument it keeps so many allocations, else some of each kind.
+// No thread has a stack of so many bytes.
+static int too_large(void)
+{
+	pthread_t thread;
+	pthread_attr_t attr;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, (size_t)1 << 46);
+	return pthread_create(&thread, &attr, worker, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1) {
@@ -145,5 +156,5 @@ int main(int argc, char **argv)
 		if (pthread_create(&thread, NULL, worker, NULL) != 0 || pthread_join(thread, NULL) != 0)
 			return 1;
 	}
-	return 0;
+	return too_large() != EAGAIN;
 }
