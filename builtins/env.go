@@ -10,6 +10,7 @@
 package builtins
 
 import (
+	"context"
 	"time"
 
 	"go.starlark.net/starlark"
@@ -54,6 +55,8 @@ type Env struct {
 	// Expression makes a function of the event of a text; name stands for its
 	// file in messages. parts are its elements as they were written.
 	Expression func(name, text string) (fn *starlark.Function, parts []string, err error)
+	// Going is done once the script is stopped, so that nothing need be waited for; nil: it never is.
+	Going func() context.Context
 	// Outside is what proc, write_file and run act on; nil: there is none.
 	Outside Outside
 	// Escape is applied to the strings that print and printf write.
@@ -130,8 +133,8 @@ func (en Entry) bind(e *Env) starlark.Value {
 type Outside interface {
 	// Write writes text into a file, at its end if add is set.
 	Write(name, text string, add bool) error
-	// Run runs a command to its end and gives its status and what it wrote.
-	Run(argv []string, limit time.Duration) (status int, out, errs string, err error)
+	// Run runs a command to its end, and not longer than ctx, and gives its status and what it wrote.
+	Run(ctx context.Context, argv []string, limit time.Duration) (status int, out, errs string, err error)
 	// Proc reads one of the words of proc(pid); what is not there any more is None.
 	Proc(pid int, word string) (starlark.Value, error)
 	// FileSystem looks for a type of file systems. It tells the user of one that is not there now. One that can never

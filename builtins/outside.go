@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -93,7 +94,11 @@ func runCall(e *Env, c *call) (starlark.Value, error) {
 	case e.Outside == nil || e.Muted:
 		return ran(0, "", ""), nil
 	}
-	status, out, errs, err := e.Outside.Run(argv, time.Duration(limit))
+	ctx := context.Background()
+	if e.Going != nil {
+		ctx = e.Going()
+	}
+	status, out, errs, err := e.Outside.Run(ctx, argv, time.Duration(limit))
 	if err != nil {
 		return nil, fmt.Errorf("run: %w", err)
 	}

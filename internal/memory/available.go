@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,35 +37,59 @@ func freeMemory() uint64 {
 	return unlimited
 }
 
-// groups is where the control groups of version 2 are.
-const groups = "/sys/fs/cgroup"
+// A hierarchy is a tree of control groups.
+type hierarchy struct {
+	// root is the folder of the tree, limit the file in each of its folders that has the limit of memory in bytes.
+	root, limit string
+}
 
-// freeInGroup is the smallest limit of the group of this process and of those above.
+var (
+	version1 = hierarchy{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"}
+	version2 = hierarchy{"/sys/fs/cgroup", "memory.max"}
+)
+
+// freeInGroup is the smallest limit of the groups of this process and of those above.
 func freeInGroup() uint64 {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return unlimited
 	}
+	least := uint64(unlimited)
 	for line := range strings.Lines(string(text)) {
-		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
-			return limitOf(groups, name)
-		}
-	}
-	return unlimited
-}
-
-func limitOf(root, group string) (least uint64) {
-	least = unlimited
-	for ; group != "/" && group != "."; group = path.Dir(group) {
-		text, err := os.ReadFile(path.Join(root, group, "memory.max"))
-		if err != nil {
-			continue
-		}
-		if n, err := strconv.ParseUint(string(bytes.TrimSpace(text)), 10, 62); err == nil { // else it is "max"
-			least = min(least, n)
+		if tree, group, ok := groupIn(strings.TrimSpace(line)); ok {
+			least = min(least, tree.limitOf(group))
 		}
 	}
 	return least
+}
+
+// groupIn reads a line of /proc/PID/cgroup, NUMBER:CONTROLLERS:GROUP; not ok, it is of a tree that does not limit
+// memory (man 7 cgroups).
+func groupIn(line string) (tree hierarchy, group string, ok bool) {
+	words := strings.SplitN(line, ":", 3)
+	if len(words) != 3 {
+		return hierarchy{}, "", false
+	}
+	if words[0] == "0" && words[1] == "" {
+		return version2, words[2], true
+	}
+	return version1, words[2], slices.Contains(strings.Split(words[1], ","), "memory")
+}
+
+// limitOf is the smallest limit of a group and of those above, up to the root of what is mounted: a container sees its
+// own group there, whatever the group is called outside.
+func (h hierarchy) limitOf(group string) (least uint64) {
+	for least = unlimited; ; group = path.Dir(group) {
+		text, err := os.ReadFile(path.Join(h.root, group, h.limit))
+		if err == nil {
+			if n, err := strconv.ParseUint(string(bytes.TrimSpace(text)), 10, 62); err == nil { // else there is none
+				least = min(least, n)
+			}
+		}
+		if group == "/" || group == "." {
+			return least
+		}
+	}
 }
 
 // freeAddresses is what `ulimit -v` leaves.

@@ -43,8 +43,9 @@ type Budget struct {
 }
 
 // New makes a budget of so many bytes, 0 for Default. Where no budget was asked for,
-// what the script keeps may grow beyond it, up to half of what the machine, the
-// control group and the limits of the process leave.
+// what the script keeps may grow beyond it, up to a third of what the machine, the
+// control group and the limits of the process leave: a container that grows is there
+// once in its old and twice in its new size.
 func New(size uint64, over func()) *Budget {
 	free := available()
 	b := &Budget{over: over}
@@ -54,7 +55,7 @@ func New(size uint64, over func()) *Budget {
 		return b
 	}
 	b.soft = max(min(Default, free), Least) - outside
-	b.most = max(b.soft, free/2)
+	b.most = max(least, (free-min(free, outside))/3)
 	return b
 }
 

@@ -58,21 +58,52 @@ func TestLiveIsWatched(t *testing.T) {
 	}
 }
 
-// The limits of a control group are those of all above it, too.
+// The limits of a control group are those of all above it, too, in both versions. The root of a container has one, the
+// root of a machine none; 1<<63 less a page is how version 1 says that there is none.
 func TestLimitOfGroups(t *testing.T) {
-	root := t.TempDir()
-	for dir, text := range map[string]string{"a": "3000000\n", "a/b": "max\n", "a/b/c": "5000000\n", "d": "max\n"} {
-		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
-			t.Fatal(err)
+	for _, limit := range []string{"memory.max", "memory.limit_in_bytes"} {
+		none := map[string]string{"memory.max": "max\n", "memory.limit_in_bytes": "9223372036854771712\n"}[limit]
+		tree := hierarchy{t.TempDir(), limit}
+		write := func(group, text string) {
+			dir := filepath.Join(tree.root, group)
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, limit), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err := os.WriteFile(filepath.Join(root, dir, "memory.max"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+		has := func(group string, want uint64) {
+			if got := tree.limitOf(group); got != want {
+				t.Errorf("%s of %s: %d, want %d", limit, group, got, want)
+			}
 		}
+		for group, text := range map[string]string{"a": "3000000\n", "a/b": none, "a/b/c": "5000000\n", "d": none} {
+			write(group, text)
+		}
+		has("/a/b/c", 3000000)
+		has("/a", 3000000)
+		for _, group := range []string{"/d", "/", "/none"} {
+			has(group, unlimited)
+		}
+		write("/", "7000000\n")
+		has("/docker/of/the/host", 7000000)
+		has("/a", 3000000)
 	}
-	for group, want := range map[string]uint64{"/a/b/c": 3000000, "/a": 3000000, "/d": unlimited, "/": unlimited,
-		"/none": unlimited} {
-		if got := limitOf(root, group); got != want {
-			t.Errorf("%s: %d, want %d", group, got, want)
+}
+
+// The groups of a process are in one line for each tree.
+func TestGroupIn(t *testing.T) {
+	for line, want := range map[string]string{
+		"0::/user.slice/x:y": "/sys/fs/cgroup /user.slice/x:y", "4:memory:/lxc": "/sys/fs/cgroup/memory /lxc",
+		"5:cpu,memory:/": "/sys/fs/cgroup/memory /", "3:cpu,cpuacct:/a": "", "1:name=systemd:/a": "", "": "", "0:": "",
+	} {
+		got := ""
+		if tree, group, ok := groupIn(line); ok {
+			got = tree.root + " " + group
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"errors"
+	"slices"
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/memory"
@@ -54,6 +55,9 @@ func (s *session) apply() (err error) {
 	case s.StrMax < 0 || s.StrMax > maxString:
 		return mistake.Usagef("--str-max: want 1 to %d", maxString)
 	}
+	if slices.Contains(s.AllowWrite, "") {
+		return mistake.Usagef("--allow-write: want a folder")
+	}
 	s.budget = memory.New(s.Memory, func() { s.host.Cancel(tooMuchMemory) })
 	s.budget.Begin()
 	if s.Drain > 0 {
@@ -86,8 +90,8 @@ func (s *session) choose() error {
 }
 
 // tooMuchMemory is why a callback is ended, or the script's top level; what can be
-// done about it is said at the end.
-const tooMuchMemory = "it was ended: the values of the script take too much memory"
+// done about it is said at the end, with sizes, where the run goes that far.
+const tooMuchMemory = "it was ended: the values of the script take too much memory (--memory says how much they may)"
 
 // room is an error where something of so many bytes would be too much.
 func (s *session) room(n uint64) error {

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,8 +53,12 @@ func TestWriteStaysBelow(t *testing.T) {
 		{filepath.Join(granted, "out", "f"), false},
 		{filepath.Join(other, "f"), false},
 	} {
-		if err := w.Write(c.name, "x", false); (err == nil) != c.ok {
+		err := w.Write(c.name, "x", false)
+		if (err == nil) != c.ok {
 			t.Errorf("%s: got %v, want success: %v", c.name, err, c.ok)
+		}
+		if err != nil && !strings.Contains(err.Error(), "(--allow-write)") {
+			t.Errorf("%s: %v does not say what keeps it from that", c.name, err)
 		}
 	}
 	if left, err := os.ReadDir(other); err != nil || len(left) != 0 {
@@ -81,19 +86,24 @@ func TestWriteAgain(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	argv := []string{"sh", "-c", "echo out; echo err >&2; exit 3"}
-	if _, _, _, err := (&World{}).Run(argv, time.Minute); err == nil ||
+	if _, _, _, err := (&World{}).Run(t.Context(), argv, time.Minute); err == nil ||
 		!strings.Contains(err.Error(), "--allow-run grants it") {
 		t.Errorf("without the flag: %v", err)
 	}
 	w := &World{Granted: Granted{AllowRun: true}}
-	status, out, errs, err := w.Run(argv, time.Minute)
+	status, out, errs, err := w.Run(t.Context(), argv, time.Minute)
 	if status != 3 || out != "out\n" || errs != "err\n" || err != nil {
 		t.Errorf("got %d, %q, %q, %v", status, out, errs, err)
 	}
-	if _, _, _, err := w.Run([]string{"/no/such/command"}, time.Minute); err == nil {
+	if _, _, _, err := w.Run(t.Context(), []string{"/no/such/command"}, time.Minute); err == nil {
 		t.Error("a command that is not there has run")
 	}
-	if status, _, _, err := w.Run([]string{"sleep", "1000"}, time.Millisecond); status != -1 || err != nil {
+	over, end := context.WithCancel(t.Context())
+	end()
+	if status, _, _, err := w.Run(over, []string{"sleep", "1000"}, time.Minute); status != -1 || err != nil {
+		t.Errorf("of a script that is stopped: %d, %v", status, err)
+	}
+	if status, _, _, err := w.Run(t.Context(), []string{"sleep", "1000"}, time.Millisecond); status != -1 || err != nil {
 		t.Errorf("beyond its limit: %d, %v", status, err)
 	}
 }

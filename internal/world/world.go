@@ -74,6 +74,9 @@ func (w *World) Write(name, text string, add bool) error {
 	if len(w.Granted.AllowWrite) == 0 {
 		return fmt.Errorf("%s: a script writes no files by itself; --allow-write DIR grants it below DIR", name)
 	}
+	if name == "" {
+		return errors.New("the file has no name")
+	}
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	if add {
 		flags = os.O_WRONLY | os.O_CREATE | os.O_APPEND
@@ -93,6 +96,9 @@ func (w *World) Write(name, text string, add bool) error {
 // below gives the name as one in dir; "": it is none.
 func below(dir, name string) (string, error) {
 	if !filepath.IsAbs(name) {
+		if !filepath.IsLocal(name) {
+			return "", nil // above the folder, or no name
+		}
 		return name, nil
 	}
 	whole, err := filepath.Abs(dir)
@@ -109,27 +115,43 @@ func below(dir, name string) (string, error) {
 func writeBelow(dir, name, text string, flags int) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return fmt.Errorf("--allow-write: %w", err)
+		return fmt.Errorf("--allow-write %s: %w", dir, reasonOf(err))
 	}
 	defer root.Close()
 	f, err := root.OpenFile(name, flags|unix.O_NONBLOCK, 0o644)
-	if errors.Is(err, unix.ENXIO) {
+	switch {
+	case errors.Is(err, unix.ENXIO):
 		return fmt.Errorf("%s: nobody reads this pipe: start what reads it first", name)
-	}
-	if err != nil {
-		return err
+	case err != nil && !errors.As(err, new(unix.Errno)): // of os.Root itself
+		return fmt.Errorf("%s leads out of %s (--allow-write)", name, dir)
+	case err != nil:
+		return fmt.Errorf("%s: %w", name, reasonOf(err))
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	_, err = f.WriteString(text)
 	return err
 }
 
-// Run runs a command.
-func (w *World) Run(argv []string, limit time.Duration) (status int, out, errs string, err error) {
+// reasonOf is what went wrong with a file, without the name of Go's function and of the file.
+func reasonOf(err error) error {
+	var at *os.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+// Run runs a command, and ends it after the limit or where ctx is done.
+func (w *World) Run(ctx context.Context, argv []string, limit time.Duration) (status int, out, errs string,
+	err error) {
+
 	if !w.Granted.AllowRun {
 		return 0, "", "", fmt.Errorf("%s: a script runs nothing by itself; --allow-run grants it", argv[0])
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	if argv[0] == "" {
+		return 0, "", "", errors.New("the command has no name")
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.WaitDelay = time.Second                        // for those that hold its output
@@ -146,13 +168,23 @@ func (w *World) Run(argv []string, limit time.Duration) (status int, out, errs s
 		return 0, "", "", fmt.Errorf("%s: it has written more than %d MB, and was ended", argv[0], mostOutput>>20)
 	}
 	var failed *exec.ExitError
-	if errors.As(err, &failed) || errors.Is(err, exec.ErrWaitDelay) {
-		err = nil // the status tells
-	}
-	if err != nil {
-		return 0, "", "", err
+	switch {
+	case cmd.Process == nil && ctx.Err() != nil:
+		return -1, "", "", nil // its time was over before it began
+	case errors.As(err, &failed) || errors.Is(err, exec.ErrWaitDelay): // the status tells
+	case err != nil:
+		return 0, "", "", notRun(argv[0], err)
 	}
 	return cmd.ProcessState.ExitCode(), stdout.text.String(), stderr.text.String(), nil
+}
+
+// notRun says why a command was not started.
+func notRun(name string, err error) error {
+	var looked *exec.Error
+	if errors.As(err, &looked) {
+		return fmt.Errorf("%s: %w", name, looked.Err)
+	}
+	return fmt.Errorf("%s: %w", name, reasonOf(err))
 }
 
 // mostOutput bounds what a command may write, to each of its outputs.

@@ -16,13 +16,13 @@ import (
 func TestRunIsBounded(t *testing.T) {
 	tried.Many(t, "%d commands", 2)
 	w := &World{Granted: Granted{AllowRun: true}}
-	if _, _, _, err := w.Run([]string{"cat", "/dev/zero"}, time.Minute); err == nil ||
+	if _, _, _, err := w.Run(t.Context(), []string{"cat", "/dev/zero"}, time.Minute); err == nil ||
 		!strings.Contains(err.Error(), "more than 16 MB") {
 		t.Errorf("endless output: %v", err)
 	}
 	lock := filepath.Join(t.TempDir(), "lock")
 	leave := "exec 9>" + lock + "; flock 9; sleep 1000 >&- 2>&- & echo started"
-	status, out, _, err := w.Run([]string{"sh", "-c", leave}, time.Minute)
+	status, out, _, err := w.Run(t.Context(), []string{"sh", "-c", leave}, time.Minute)
 	if err != nil || status != 0 || out != "started\n" {
 		t.Fatalf("%d, %q, %v", status, out, err)
 	}

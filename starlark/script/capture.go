@@ -1,6 +1,9 @@
 package script
 
 import (
+	"fmt"
+	"slices"
+
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -140,8 +143,71 @@ func (c *captures) globalsOf(fn *starlark.Function) starlark.StringDict {
 	return g
 }
 
+// mostElements and mostNested bound the values that a kernel half can have.
+const (
+	mostElements = 1 << 20
+	mostNested   = 1000
+)
+
 // value converts a value. nil is a variable without a value.
 func (c *captures) value(v starlark.Value) plan.Value {
+	n := counted{left: mostElements, seen: map[starlark.Value]bool{}}
+	if n.value(v, 0); n.deep {
+		return plan.Opaque{Type: fmt.Sprintf("%s that is nested more than %d deep", v.Type(), mostNested)}
+	} else if n.left < 0 {
+		return plan.Opaque{Type: fmt.Sprintf("%s of more than %d elements", v.Type(), mostElements)}
+	}
+	return c.convert(v)
+}
+
+// A counted is how many elements a value may still have, those of its elements too. A tuple that stands in two places
+// counts twice: (a, a) of (b, b) of (c, c) soon has more than anything could walk over. A list is converted once, and
+// counts once.
+type counted struct {
+	left int
+	seen map[starlark.Value]bool // lists and dicts
+	deep bool                    // it is nested too deeply
+}
+
+// value takes the elements of v, which is so deep in others, from what is left.
+func (n *counted) value(v starlark.Value, depth int) {
+	switch v := v.(type) {
+	case starlark.Tuple:
+		n.all(v, depth)
+	case *value.Record:
+		_, fields := v.Fields()
+		n.all(fields, depth)
+	case *starlark.List, *starlark.Dict:
+		if !n.seen[v] {
+			n.seen[v] = true
+			n.container(v, depth)
+		}
+	}
+}
+
+func (n *counted) container(v starlark.Value, depth int) {
+	switch v := v.(type) {
+	case *starlark.List:
+		n.all(slices.Collect(starlark.Elements(v)), depth)
+	case *starlark.Dict:
+		for _, entry := range v.Items() {
+			n.all(entry, depth)
+		}
+	}
+}
+
+func (n *counted) all(elems []starlark.Value, depth int) {
+	n.left -= len(elems)
+	n.deep = n.deep || depth >= mostNested
+	for _, elem := range elems {
+		if n.left < 0 || n.deep {
+			return
+		}
+		n.value(elem, depth+1)
+	}
+}
+
+func (c *captures) convert(v starlark.Value) plan.Value {
 	if v == nil {
 		return plan.Opaque{Type: "variable without a value"}
 	}
@@ -162,7 +228,7 @@ func (c *captures) value(v starlark.Value) plan.Value {
 	case starlark.Tuple:
 		out := make(plan.Tuple, len(v))
 		for i, elem := range v {
-			out[i] = c.value(elem)
+			out[i] = c.convert(elem)
 		}
 		return out
 	case *value.Record:
@@ -183,7 +249,7 @@ func (c *captures) record(r *value.Record) plan.Value {
 	names, vals := r.Fields()
 	out := make(plan.Record, len(names))
 	for i, n := range names {
-		out[i] = plan.RecordField{Name: n, Value: c.value(vals[i])}
+		out[i] = plan.RecordField{Name: n, Value: c.convert(vals[i])}
 	}
 	return out
 }
@@ -204,7 +270,7 @@ func (c *captures) list(v starlark.Value) plan.Value {
 	case *starlark.Dict:
 		d := make(plan.Dict, 0, v.Len())
 		for _, kv := range v.Items() {
-			d = append(d, plan.DictEntry{Key: c.value(kv[0]), Value: c.value(kv[1])})
+			d = append(d, plan.DictEntry{Key: c.convert(kv[0]), Value: c.convert(kv[1])})
 		}
 		out = d
 	}
@@ -222,7 +288,7 @@ func (c *captures) sequence(s starlark.Sequence) plan.Value {
 	}
 	out := make([]plan.Value, 0, s.Len())
 	for elem := range starlark.Elements(s) {
-		out = append(out, c.value(elem))
+		out = append(out, c.convert(elem))
 	}
 	if isRange {
 		return plan.Range(out)

@@ -71,6 +71,31 @@ func TestCapture(t *testing.T) {
 	}
 }
 
+// > | elements of a constant of a kernel half, those within them counted as often as they stand there; how deep they are
+// > nested | 1048576; 1000 |
+func TestConstantsThatAreTooLarge(t *testing.T) {
+	for grows, want := range map[string]string{
+		"a = (a, a)":                       "tuple of more than 1048576 elements",
+		"a = record(x = a, y = a)":         "record of more than 1048576 elements",
+		"a = (record(x = a), [a], a)":      "tuple of more than 1048576 elements",
+		"a = [a, a]":                       "", // one list stands in many places
+		"a = {1: (a, a)}":                  "", // one dict
+		"a = (a,) if i < 30 else a":        "",
+		"a = (a,)\n    b = [a]\n    a = b": "",
+	} {
+		h, _ := runTest(t, "a = (1, [])\nfor i in range(60):\n    "+grows+"\nprobe('k:f', kernel = lambda e: a)")
+		got := h.Plan().Probes[0].Kernel.Names["a"]
+		if o, opaque := got.(plan.Opaque); opaque != (want != "") || opaque && o.Type != want {
+			t.Errorf("%s: %.100v, want %s", grows, o, want)
+		}
+	}
+	h, _ := runTest(t, "a = ()\nfor i in range(2000):\n    a = (a,)\nprobe('k:f', kernel = lambda e: a)")
+	const deep = "tuple that is nested more than 1000 deep"
+	if got := h.Plan().Probes[0].Kernel.Names["a"]; got != (plan.Opaque{Type: deep}) {
+		t.Errorf("%.100v, want %s", got, deep)
+	}
+}
+
 func TestCaptureClosures(t *testing.T) {
 	h, _ := runTest(t, captureScript)
 	p := h.Plan()

@@ -189,7 +189,7 @@ func (h *Host) Captured() Captured { return Captured{h.captures, h.special} }
 func (h *Host) Recapture(c Captured) { h.captures, h.special = c.captures, c.special }
 
 // Resume lets the script run again after Cancel.
-func (h *Host) Resume() { h.thread.Uncancel() }
+func (h *Host) Resume() { h.going.resume() }
 
 // warnChunk warns about builtins that a chunk hides.
 func (h *Host) warnChunk(c *Chunk) {

@@ -53,6 +53,8 @@ type Host struct {
 	env *builtins.Env
 	// thread is the one on which everything of the script runs.
 	thread *starlark.Thread
+	// going is whether it may go on.
+	going *going
 	// predeclared are the names that each file has without setting them: builtins and modules.
 	predeclared starlark.StringDict
 	files       Sources            // by name
@@ -82,8 +84,8 @@ func (h *Host) Env() *builtins.Env { return h.env }
 // Flags gives the flags that stand in the script's text.
 func (h *Host) Flags() []builtins.FlagWord { return h.env.Flags.Words }
 
-// Cancel stops the script at its next step, from any goroutine.
-func (h *Host) Cancel(reason string) { h.thread.Cancel(reason) }
+// Cancel stops the script at its next step, and a command that it runs, from any goroutine.
+func (h *Host) Cancel(reason string) { h.going.stop(reason) }
 
 var parseOptions = &syntax.FileOptions{Set: true, TopLevelControl: true, GlobalReassign: true}
 

@@ -44,6 +44,8 @@ func New(o Options) *Host {
 		h.predeclared[name] = boundedBuiltin(f.(*starlark.Builtin))
 	}
 	h.thread = &starlark.Thread{Name: "script", Load: h.load}
+	h.going = newGoing(h.thread)
+	h.env.Going = h.going.context
 	h.thread.SetLocal(roomKey, o.Room)
 	h.env.Full.Where = h.where
 	h.captures = newCaptures(h)

@@ -95,6 +95,21 @@ every("1ms", lambda: `+code+`)
 	}
 }
 
+// A command that hears no signal and is waited for ends with the script that has run it, which prints its results.
+func TestCommandThatAScriptWaitsFor(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "-q", "--allow-run", "-e", `
+n = count()
+def wait():
+    n.add()
+    run(["sh", "-c", "trap '' TERM; while :; do sleep 100; done"], timeout = "1h")
+every("1ms", wait)
+`, "-c", "sleep 3600", "--duration", "1ms", "--drain", "200ms")
+	if e.status == 0 || e.stdout != "n: 1\n" || !strings.Contains(e.stderr, "it did not end by itself within 200ms") {
+		t.Errorf("%s%s", e.stdout, e.stderr)
+	}
+}
+
 // A timer that took too much memory is not called again at the end, when nothing bounds it any more.
 func TestTimerThatTakesTooMuchMemory(t *testing.T) {
 	needTracing(t)

@@ -67,3 +67,25 @@ func TestSoakMemoryLimit(t *testing.T) {
 	}
 	tried.Many(t, "%d calls, each printed", calls/soak(t))
 }
+
+// Values that grow without end in a control group end the run with a message, before the kernel ends it without one.
+func TestSoakMemoryOfValues(t *testing.T) {
+	for _, limit := range []int{48 << 20, 100 << 20, 400 << 20} {
+		for name, grows := range map[string]string{
+			"dict":   "d = {}\ndef grow():\n    for i in range(1 << 40): d[i] = str(i)",
+			"list":   "l = []\ndef grow():\n    for i in range(1 << 40): l.append(i)",
+			"string": "s = cell('a')\ndef grow():\n    for i in range(40): s.set(s.get() + s.get())",
+		} {
+			t.Run(fmt.Sprintf("%s-%d", name, limit>>20), func(t *testing.T) {
+				cmd := exec.Command("sh", "-c", `echo $$ >"$0" && exec "$@"`, limited(t, limit), program(t, "startrace"),
+					"-q", script(t, grows+"\ngrow()\n"))
+				var stderr strings.Builder
+				cmd.Stderr = &stderr
+				err := cmd.Run()
+				if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "memory") {
+					t.Errorf("%v, want exit code 1 and a message: %s", err, excerpt(stderr.String()))
+				}
+			})
+		}
+	}
+}
