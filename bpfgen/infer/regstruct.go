@@ -154,6 +154,9 @@ func (s *regStruct) whole(b *body, pos plan.Pos) val {
 	if t, err := btf.Type(s.id); err == nil && t.Kind == kernel.KindArray {
 		return s.elements(b, t.Len, pos)
 	}
+	if left := mostParts; !fewParts(btf, s.id, &left) {
+		refuse(pos, "the struct has more than %d parts: name those that are wanted", mostParts)
+	}
 	out := val{comp: true, names: []string{}}
 	for _, name := range btf.Fields(s.id) {
 		var v val
@@ -165,4 +168,39 @@ func (s *regStruct) whole(b *body, pos plan.Pos) val {
 		refuse(pos, "%s cannot be a value: use its parts", s.what())
 	}
 	return out
+}
+
+// mostParts bounds a struct that is sent as a whole. A struct of four structs of four structs … has more members than
+// can be counted, and damaged debug information says that it is small.
+const mostParts = 1 << 12
+
+// fewParts takes the members of a struct, those of its members too, from what is left, until nothing is.
+func fewParts(btf *kernel.BTF, id kernel.TypeID, left *int) bool {
+	for _, name := range btf.Fields(id) {
+		f, err := btf.Field(id, name)
+		if err == nil && !partsWithin(btf, btf.Skip(f.Type), left) {
+			return false
+		}
+	}
+	return true
+}
+
+// partsWithin is fewParts of any type.
+func partsWithin(btf *kernel.BTF, id kernel.TypeID, left *int) bool {
+	if *left--; *left < 0 {
+		return false
+	}
+	t, err := btf.Type(id)
+	switch {
+	case err != nil:
+	case t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion:
+		return fewParts(btf, id, left)
+	case t.Kind == kernel.KindArray:
+		for range t.Len {
+			if !partsWithin(btf, btf.Skip(t.Elem), left) {
+				return false
+			}
+		}
+	}
+	return true
 }

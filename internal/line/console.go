@@ -72,6 +72,7 @@ func (c *Console) Start(o Options) (err error) {
 	if c.term.smart {
 		err = c.startEditor()
 	}
+	c.keys.edited = c.edit != nil
 	c.keys.start(o.Wake, o.Cancel)
 	return err
 }

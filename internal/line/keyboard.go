@@ -20,6 +20,8 @@ type keyboard struct {
 	wake func()
 	// cancel ends what the interpreter runs.
 	cancel func(reason string)
+	// edited: what comes are keys. Else they are lines, in which no byte means an interrupt.
+	edited bool
 
 	// mu guards what follows, up to ofPaste.
 	mu sync.Mutex
@@ -113,7 +115,7 @@ func (k *keyboard) awaitKeys() {
 func (k *keyboard) take(b []byte, ended bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if i := bytes.LastIndexByte(b, interruptKey); i >= 0 {
+	if i := k.lastInterrupt(b); i >= 0 {
 		if k.busy {
 			k.stopped = true
 			k.cancel(Interrupted)
@@ -125,6 +127,14 @@ func (k *keyboard) take(b []byte, ended bool) {
 	k.buf = append(k.buf, b...)
 	k.came, k.ended = time.Now(), k.ended || ended
 	k.changed.Broadcast()
+}
+
+// lastInterrupt is where Ctrl-C was typed last, -1 where it was not.
+func (k *keyboard) lastInterrupt(b []byte) int {
+	if !k.edited {
+		return -1
+	}
+	return bytes.LastIndexByte(b, interruptKey)
 }
 
 // Interrupted is what the interpreter says of a script that Ctrl-C ended.
@@ -146,7 +156,7 @@ func (k *keyboard) signal() {
 func (k *keyboard) begin() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if i := bytes.LastIndexByte(k.buf, interruptKey); i >= 0 {
+	if i := k.lastInterrupt(k.buf); i >= 0 {
 		k.buf, k.paste, k.breaks = k.buf[i+1:], nil, 0
 		return false
 	}

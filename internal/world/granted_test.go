@@ -100,10 +100,11 @@ func TestRun(t *testing.T) {
 	}
 	over, end := context.WithCancel(t.Context())
 	end()
-	if status, _, _, err := w.Run(over, []string{"sleep", "1000"}, time.Minute); status != -1 || err != nil {
+	if status, _, _, err := w.Run(over, []string{"true"}, time.Minute); status != -1 || err != nil {
 		t.Errorf("of a script that is stopped: %d, %v", status, err)
 	}
-	if status, _, _, err := w.Run(t.Context(), []string{"sleep", "1000"}, time.Millisecond); status != -1 || err != nil {
+	sleep := []string{"sleep", "1000"}
+	if status, _, _, err := w.Run(t.Context(), sleep, time.Millisecond); status != -1 || err != nil {
 		t.Errorf("beyond its limit: %d, %v", status, err)
 	}
 }

@@ -15,6 +15,12 @@ type Chunk struct {
 type Input struct {
 	lines []string
 	line  int // lines taken so far
+	// read is what the lines of the chunk before rest come to. rest are those of a string or a continued line that is
+	// not at its end: only they are read again with the next line.
+	read reading
+	rest []string
+	// open and block are those of reading.over, of all lines.
+	open, block bool
 	// Pasted says that lines come from a paste or a pipe: there empty lines may
 	// stand in the middle of a block.
 	Pasted bool
@@ -30,7 +36,7 @@ func (in *Input) Open() bool { return len(in.lines) > 0 }
 func (in *Input) Text() string { return strings.Join(in.lines, "\n") }
 
 // Drop forgets the chunk that has begun.
-func (in *Input) Drop() { in.lines = nil }
+func (in *Input) Drop() { *in = Input{line: in.line, Pasted: in.Pasted} }
 
 // Add takes a line and gives the chunks that it completes.
 func (in *Input) Add(line string) (out []Chunk) {
@@ -42,11 +48,11 @@ func (in *Input) Add(line string) (out []Chunk) {
 		return out
 	}
 	in.lines = append(in.lines, line)
-	open, block := state(in.Text())
+	in.look(line)
 	switch {
-	case open:
+	case in.open:
 		return out
-	case block && (in.Pasted || strings.TrimSpace(line) != ""):
+	case in.block && (in.Pasted || strings.TrimSpace(line) != ""):
 		return out
 	}
 	return append(out, in.Flush()...)
@@ -54,8 +60,7 @@ func (in *Input) Add(line string) (out []Chunk) {
 
 // ends reports whether a line begins something new after a block.
 func (in *Input) ends(line string) bool {
-	open, block := state(in.Text())
-	if open || !block || line == "" || strings.ContainsRune(" \t#", rune(line[0])) {
+	if in.open || !in.block || line == "" || strings.ContainsRune(" \t#", rune(line[0])) {
 		return false
 	}
 	first := line[:length(line, inName)]
@@ -68,31 +73,50 @@ func (in *Input) Flush() []Chunk {
 		return nil
 	}
 	c := Chunk{in.line - len(in.lines) + 1, in.Text() + "\n"}
-	in.lines = nil
+	in.Drop()
 	return []Chunk{c}
 }
 
-// state says of a text whether its end lies inside brackets, a string or a
-// continued line, and whether it has a line that opens a block.
-func state(text string) (open, block bool) {
-	depth := 0
-	var last token
+// look reads the line that was added.
+func (in *Input) look(line string) {
+	in.rest = append(in.rest, line)
+	var whole bool
+	read := in.read
+	if in.open, in.block, whole = read.over(strings.Join(in.rest, "\n")); whole {
+		in.read, in.rest = read, nil
+	}
+}
+
+// A reading is what lines come to, up to the end of one of them.
+type reading struct {
+	depth int   // brackets that are open
+	last  token // that is no comment and no line feed
+	block bool  // a line opens a block
+}
+
+// over reads the lines that follow. It says whether their end lies inside brackets, a string or a continued line,
+// whether a line opens a block, and whether no token goes on in the next line.
+func (r *reading) over(text string) (open, block, whole bool) {
 	for _, t := range lex(text) {
 		switch {
 		case t.kind == commentToken:
 			continue
 		case t.kind == newlineToken:
-			block = block || depth == 0 && last.text == ":"
+			r.endLine()
 			continue
 		case t.kind == stringToken && t.unclosed:
-			return strings.Contains(text[t.start:t.content()], `"""`) ||
-				strings.Contains(text[t.start:t.content()], "'''"), block
+			begin := text[t.start:t.content()]
+			return strings.Contains(begin, `"""`) || strings.Contains(begin, "'''"), r.block, false
 		case strings.Contains("([{", t.text):
-			depth++
+			r.depth++
 		case strings.Contains(")]}", t.text):
-			depth--
+			r.depth--
 		}
-		last = t
+		r.last = t
 	}
-	return depth > 0 || last.kind == continueToken, block || depth == 0 && last.text == ":"
+	r.endLine()
+	continued := r.last.kind == continueToken
+	return r.depth > 0 || continued, r.block, !continued
 }
+
+func (r *reading) endLine() { r.block = r.block || r.depth == 0 && r.last.text == ":" }

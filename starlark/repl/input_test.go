@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
@@ -43,6 +44,29 @@ func TestInput(t *testing.T) {
 			got = append(got, in.Flush()...)
 			if !reflect.DeepEqual(got, way.want) {
 				t.Errorf("%s (pasted: %v)\ngot  %+v\nwant %+v", c.name, way.pasted, got, way.want)
+			}
+		}
+	}
+}
+
+// Reading line by line comes to the same as reading all lines at once.
+func TestInputLineByLine(t *testing.T) {
+	pieces := []string{
+		"(", ")", "[", "]", "{", "}", ":", "x", "'", "\"", "\"\"\"", "'''", "\\", "#", " ", "\n", "\n", "\n",
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20000 {
+		var text strings.Builder
+		for range 1 + random.IntN(20) {
+			text.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		in := Input{Pasted: true}
+		for line := range strings.SplitSeq(text.String(), "\n") {
+			in.lines = append(in.lines, line)
+			in.look(line)
+			open, block, _ := new(reading).over(in.Text())
+			if in.open != open || in.block != block {
+				t.Fatalf("%q: open %v, block %v, want %v, %v", in.Text(), in.open, in.block, open, block)
 			}
 		}
 	}

@@ -77,8 +77,8 @@ func TestSoakMemoryOfValues(t *testing.T) {
 			"string": "s = cell('a')\ndef grow():\n    for i in range(40): s.set(s.get() + s.get())",
 		} {
 			t.Run(fmt.Sprintf("%s-%d", name, limit>>20), func(t *testing.T) {
-				cmd := exec.Command("sh", "-c", `echo $$ >"$0" && exec "$@"`, limited(t, limit), program(t, "startrace"),
-					"-q", script(t, grows+"\ngrow()\n"))
+				cmd := exec.Command("sh", "-c", `echo $$ >"$0" && exec "$@"`, limited(t, limit),
+					program(t, "startrace"), "-q", script(t, grows+"\ngrow()\n"))
 				var stderr strings.Builder
 				cmd.Stderr = &stderr
 				err := cmd.Run()

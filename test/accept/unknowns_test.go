@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -237,6 +238,33 @@ func TestStructThatLiesInItself(t *testing.T) {
 		if e.status == 0 || !strings.Contains(e.stderr, "damaged debug information") {
 			t.Errorf("%s: %s", use, e.stderr)
 		}
+	}
+}
+
+// A struct of more parts than a record can have is refused as a whole, and its parts are told.
+func TestStructOfManyParts(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	var source strings.Builder
+	source.WriteString("struct s0 { int a, b, c, d; };\n")
+	for i := range 5 {
+		fmt.Fprintf(&source, "struct s%d { struct s%d a, b, c, d; };\n", i+1, i)
+	}
+	source.WriteString(`__attribute__((noipa)) int takes(struct s4 s, struct s5 *p) { return s.d.d.d.d.d; }
+		struct s4 v;
+		struct s5 large;
+		int main(void) { v.d.d.d.d.d = 4; large.d.d.d.d.d.d = 5; return takes(v, &large); }
+		__attribute__((noipa)) int wide(struct s5 s) { return s.a.a.a.a.a.a; }`)
+	binary := need.Built(t, "gcc -g", "parts.c", source.String())
+	e := startrace(t, "-q", "-e", `probe("uprobe:`+binary+`:takes", lambda e: print(e.args.s.d.d.d.d.d,
+		e.args.p.d.d.d.d.d.d))`, "-c", binary)
+	if e.stdout != "4 5\n" {
+		t.Errorf("%s%s", e.stdout, e.stderr)
+	}
+	e = startrace(t, "-e", `probe("uprobe:`+binary+`:wide", lambda e: print(e.args.s))`, "-c", binary)
+	const want = "the struct has more than 4096 parts: name those that are wanted"
+	if e.status == 0 || !strings.Contains(e.stderr, want) {
+		t.Errorf("%s, want %s", e.stderr, want)
 	}
 }
 
