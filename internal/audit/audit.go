@@ -184,7 +184,7 @@ func reads(unit *tree.Unit, probe int) []Read {
 	return out
 }
 
-// ownBuiltins are values of the machine that programs take for themselves, and
+// ownBuiltin are values of the machine that programs take for themselves, and
 // that are no part of what a script learns: registers, of which the arguments
 // have names of their own, and what calls are paired by.
 func ownBuiltin(name string) bool {

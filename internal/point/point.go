@@ -3,7 +3,7 @@
 // listed, what the kernel must have for it, and which words of other tracers mean it.
 //
 // A file holds a family of kinds, whose patterns mean the same things (kprobe:, fentry: and func: all mean functions
-// of the kernel). What is done with them is elsewhere, a function for each family: bpfgen/infer finds the points and
+// of the kernel). What is done with them is elsewhere, a function for each family: bpfgen/points finds the points and
 // their arguments, internal/listing lists them, internal/attach attaches programs. TestPoints (points_test.go at the
 // root) goes over this table and fails where one of these has no answer for a kind.
 //

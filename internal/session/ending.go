@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // defaultDrain is how long the end of a run may take, if --drain says nothing else.
@@ -18,10 +20,13 @@ type ending struct {
 	cancel func(reason string) // ends the callback that runs, from any goroutine
 	say    func(text string)   // tells who waits at a terminal, from any goroutine
 	hurry  func(time.Duration) // bounds how long a result waits for who reads it, from any goroutine
-	giveUp func()              // ends the process, from any goroutine: what runs cannot be ended
+	// giveUp ends the process, from any goroutine: what runs cannot be ended. It says what that is.
+	giveUp func(what string)
+	// doing tells what the process does, from any goroutine.
+	doing func() doing
 
-	// spent: the time for events is over.
-	spent atomic.Bool
+	// spent: the time for events is over. preparing: the script has run, and its probes are compiled and attached.
+	spent, preparing atomic.Bool
 
 	mu      sync.Mutex
 	asked   bool // the end is wanted
@@ -96,8 +101,42 @@ func (e *ending) endIn(after, given time.Duration) {
 		e.cut = true
 		e.cancel(fmt.Sprintf("it did not end by itself within %v, at the end of the run (--drain)", given))
 		if e.forced {
-			e.in(max(e.drain, time.Second), e.giveUp)
+			e.giveUpLater(e.doing(), time.Now())
 		}
+	})
+}
+
+// doing is what the process does at a moment.
+type doing struct {
+	call uint64        // which call of a function of the script, 0: none
+	cpu  time.Duration // that the process has taken up to then
+}
+
+// unheard is how long something may go on after it was told to end, in time of the CPU where it is a call: a process
+// that other ones keep from running has got nothing done. It is looked at so often.
+const (
+	unheard = time.Second
+	looks   = unheard / 8
+)
+
+// giveUpLater gives up where one call of the script goes on and on after it was told to end at cut, at the time since:
+// it is in a builtin function. Any other call hears of the end at its next step.
+func (e *ending) giveUpLater(cut doing, since time.Time) {
+	e.in(looks, func() {
+		now := e.doing()
+		switch {
+		case e.preparing.Load() && time.Since(since) >= unheard:
+			e.giveUp("startrace: interrupted before all probes were attached")
+			return
+		case e.preparing.Load():
+		case now.call == 0 || now.call != cut.call:
+			return
+		case now.cpu-cut.cpu >= max(e.drain, unheard):
+			e.giveUp("startrace: a function of the script is in a builtin that cannot be ended: the run ends without " +
+				"its results")
+			return
+		}
+		e.giveUpLater(cut, since)
 	})
 }
 
@@ -176,4 +215,13 @@ func (e *ending) over() (cut bool) {
 	defer e.mu.Unlock()
 	e.stopClocks()
 	return cut
+}
+
+// cpuTime is what the process has taken of all CPUs.
+func cpuTime() time.Duration {
+	var used unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &used); err != nil {
+		return 0 // it cannot fail for the process itself
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

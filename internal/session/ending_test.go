@@ -205,3 +205,35 @@ func TestShareOfTheEnd(t *testing.T) {
 	}
 	e.over()
 }
+
+// What goes on after it was told to end is given up only where it is one call of the script that takes the CPU all the
+// time: a process that other ones keep from running ends late, with its results.
+func TestGivenUp(t *testing.T) {
+	busy := func(look int) time.Duration { return time.Duration(look) * unheard }
+	for name, c := range map[string]struct {
+		doing func(look int) doing
+		want  bool
+	}{
+		"a builtin that does not end":      {func(n int) doing { return doing{7, busy(n)} }, true},
+		"no CPU was to be had":             {func(int) doing { return doing{7, time.Minute} }, false},
+		"one call after another":           {func(n int) doing { return doing{uint64(n), busy(n)} }, false},
+		"no call, but an end that is long": {func(n int) doing { return doing{0, busy(n)} }, false},
+	} {
+		var looked int
+		var gaveUp bool
+		enough := make(chan bool)
+		e := &ending{drain: time.Millisecond, cancel: func(string) {}, hurry: func(time.Duration) {},
+			say: func(string) {}, giveUp: func(string) { gaveUp = true }}
+		e.doing = func() doing {
+			looked++
+			return c.doing(looked)
+		}
+		e.ask(true)
+		time.AfterFunc(5*looks, func() { enough <- true })
+		<-enough
+		e.handled()
+		if gaveUp != c.want {
+			t.Errorf("%s: given up %v after %d looks", name, gaveUp, looked)
+		}
+	}
+}

@@ -27,11 +27,11 @@ func newSession(o Options) *session {
 		messages: &output.Messages{W: o.Stderr, Quiet: o.Quiet, Verbose: o.Verbose}, out: output.New(o.Stdout)}
 	s.target = target.New(s.bell, s.messages, s.machine)
 	s.ending = &ending{drain: defaultDrain, cancel: func(reason string) { s.host.Cancel(reason) }, say: s.sayAtTerminal,
-		hurry: func(d time.Duration) { s.out.Hurry(d) }, giveUp: func() {
+		hurry: func(d time.Duration) { s.out.Hurry(d) }, giveUp: func(what string) {
 			if s.dialogue == nil { // who is at the prompt ends it
-				s.signals.giveUp()
+				s.signals.giveUp(what)
 			}
-		}}
+		}, doing: func() doing { return doing{s.host.Calling(), cpuTime()} }}
 	s.signals = &signals{bell: s.bell, ending: s.ending, came: make(chan struct{}), before: s.target.Abort,
 		say: func(text string) { mistake.Print(o.Stderr, text) }}
 	s.loaded = &loaded{frames: stacks.New(s.messages)}

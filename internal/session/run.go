@@ -61,7 +61,10 @@ func (s *session) trace(p *part) error {
 		return err
 	}
 	if len(p.plan.Probes) > 0 {
-		if err := s.load(p); err != nil {
+		s.ending.preparing.Store(true)
+		err := s.load(p)
+		s.ending.preparing.Store(false)
+		if err != nil {
 			return err
 		}
 	}

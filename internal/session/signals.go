@@ -75,10 +75,10 @@ func (s *signals) endedWithGroup(status int) bool {
 	}
 }
 
-// giveUp ends the process while a builtin function runs that nothing ends, as one that makes text of a value which is
-// nested without bound. What the script has counted is lost with it.
-func (s *signals) giveUp() {
-	s.say("startrace: a function of the script is in a builtin that cannot be ended: the run ends without its results")
+// giveUp ends the process while something runs that nothing ends, as a builtin function that makes text of a value
+// which is nested without bound. What the script has counted is lost with it.
+func (s *signals) giveUp(what string) {
+	s.say(what)
 	s.abort()
 }
 

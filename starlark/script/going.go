@@ -3,6 +3,7 @@ package script
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"go.starlark.net/starlark"
 )
@@ -12,14 +13,18 @@ import (
 type going struct {
 	thread *starlark.Thread
 
-	mu  sync.Mutex
-	ctx context.Context // done from stop to resume
-	end context.CancelFunc
+	// calls counts the calls that have begun. running is the number of the one that runs, 0 for none.
+	calls   uint64
+	running atomic.Uint64
+
+	mu     sync.Mutex
+	ctx    context.Context // done from stop to resume
+	cancel context.CancelFunc
 }
 
 func newGoing(thread *starlark.Thread) *going {
 	g := &going{thread: thread}
-	g.ctx, g.end = context.WithCancel(context.Background())
+	g.ctx, g.cancel = context.WithCancel(context.Background())
 	return g
 }
 
@@ -35,8 +40,16 @@ func (g *going) stop(reason string) {
 	g.thread.Cancel(reason)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.end()
+	g.cancel()
 }
+
+// begin and end are called at both ends of a call, which may be within another one: before is what ran then.
+func (g *going) begin() (before uint64) {
+	g.calls++
+	return g.running.Swap(g.calls)
+}
+
+func (g *going) end(before uint64) { g.running.Store(before) }
 
 // resume lets the script run again.
 func (g *going) resume() {
@@ -44,6 +57,6 @@ func (g *going) resume() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.ctx.Err() != nil {
-		g.ctx, g.end = context.WithCancel(context.Background())
+		g.ctx, g.cancel = context.WithCancel(context.Background())
 	}
 }

@@ -87,6 +87,9 @@ func (h *Host) Flags() []builtins.FlagWord { return h.env.Flags.Words }
 // Cancel stops the script at its next step, and a command that it runs, from any goroutine.
 func (h *Host) Cancel(reason string) { h.going.stop(reason) }
 
+// Calling tells one call of a function by Call from all others, while it runs; 0: none runs. Any goroutine may call it.
+func (h *Host) Calling() uint64 { return h.going.running.Load() }
+
 var parseOptions = &syntax.FileOptions{Set: true, TopLevelControl: true, GlobalReassign: true}
 
 // captures makes the compiler's view of functions and values. A function

@@ -238,7 +238,9 @@ func (h *Host) Plan() *plan.Plan {
 // Call calls a callback of the script. Errors of the script come as Errors
 // with a traceback.
 func (h *Host) Call(fn starlark.Callable, args ...starlark.Value) (starlark.Value, error) {
+	before := h.going.begin()
 	v, err := starlark.Call(h.thread, fn, args, nil)
+	h.going.end(before)
 	if err != nil {
 		return nil, h.explain(err)
 	}
