@@ -2,6 +2,7 @@
 //
 //	workload [flags] getppid N [THREADS]          exactly N calls of getppid
 //	workload [flags] opens N THREADS DIR          N calls of openat, of each thread's own files, some of them missing
+//	workload [flags] openways DIR                 files opened by each way, see openways.go
 //	workload [flags] reads N SIZE,SIZE,…          N calls of read, of these sizes in turn
 //	workload [flags] files DIR                    one file of each kind opened, written, read, closed, deleted
 //	workload [flags] moves DIR                    bytes moved between files by each call that moves bytes, see
@@ -90,6 +91,7 @@ type work func(s settings, args []string) (start func() (report, error), err err
 var works = map[string]work{
 	"getppid":   getppid,
 	"opens":     opens,
+	"openways":  openWays,
 	"reads":     reads,
 	"files":     files,
 	"names":     names,
