@@ -51,6 +51,18 @@ func TestFilelife(t *testing.T) {
 	}
 }
 
+// A file ends with its last name, whatever names it had before; and so does one into whose place another one is put.
+func TestFilelifeNames(t *testing.T) {
+	needKernelFunctions(t)
+	command := fmt.Sprintf(`sh -c "cd %s; echo >one; ln one two; echo >three; mv three four; echo >five; `+
+		`rm one; sleep 0.2; rm two four; echo >six; mv six five; rm five"`, t.TempDir())
+	e := startrace(t, "filelife", "-c", command).ok(t)
+	old, young := `(0\.[2-9]|[1-9]\d*\.)\d+`, `\d+\.\d+`
+	row := func(by, age, name string) string { return `\d+ (?:` + by + `|busybox|sh) sh ` + age + ` \S*/` + name }
+	e.wantRows(t, "PID COMM MAKER AGE_S FILE", row("rm", old, "two"), row("rm", old, "four"), row("mv", old, "five"),
+		row("rm", young, "five"))
+}
+
 // Memory runs out in a cgroup: who asked for it and who was killed are the same.
 func TestOomkill(t *testing.T) {
 	needKernelFunctions(t)
