@@ -48,10 +48,34 @@ func TestFiletopMoves(t *testing.T) {
 	e, d := tool(t, []string{"filetop", "-i", "1h", "-r", "100"}, "moves", dir)
 	for file, row := range map[string]string{"from": "%[3]d +0 +%[4]d +0 +%[4]d", "to": "0 +%[3]d +0 +%[4]d +%[4]d"} {
 		calls, _, sum := seenMoves(t, d, file)
-		e.has(t, fmt.Sprintf(`(?m)^ *%[1]d +wl-moves +%[2]s +`+row+`$`, d.PID, file, len(calls), sum))
+		e.has(t, fmt.Sprintf(`(?m)^ *%[1]d +wl-moves +%[2]s +\S+ +\d+ +`+row+`$`, d.PID, file, len(calls),
+			sum))
 	}
 	if onDisk(t, dir) {
-		e.has(t, fmt.Sprintf(`(?m)^ *%[1]d +wl-moves +mapped +0 +3 +0 +%[2]d +%[2]d$`, d.PID, 3*os.Getpagesize()))
+		e.has(t, fmt.Sprintf(`(?m)^ *%[1]d +wl-moves +mapped +\S+ +\d+ +0 +3 +0 +%[2]d +%[2]d$`, d.PID,
+			3*os.Getpagesize()))
+	}
+}
+
+// Files of one name are told apart, and a file of two names by the name that the program opened.
+func TestFiletopTwoFiles(t *testing.T) {
+	dir := t.TempDir()
+	for i, name := range []string{"a/same", "b/same"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, 100+i), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	needTracing(t)
+	e := startrace(t, "filetop", "-i", "1h", "-r", "100", "-c", fmt.Sprintf("cat %s/a/same %[1]s/b/same", dir)).ok(t)
+	for i, name := range []string{"a/same", "b/same"} {
+		var file unix.Stat_t
+		if err := unix.Stat(filepath.Join(dir, name), &file); err != nil {
+			t.Fatal(err)
+		}
+		e.has(t, fmt.Sprintf(`(?m)^ *\d+ +cat +same +\S+ +%d +\d+ +0 +%[2]d +0 +%[2]d$`, file.Ino, 100+i))
 	}
 }
 
@@ -63,8 +87,8 @@ func TestFiletopCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := startrace(t, "filetop", "-i", "1h", "-c", fmt.Sprintf("cp %s/one %[1]s/two", dir)).ok(t)
-	e.has(t, `(?m)^ *\d+ +cp +one +\d+ +0 +123456 +0 +123456$`)
-	e.has(t, `(?m)^ *\d+ +cp +two +0 +\d+ +0 +123456 +123456$`)
+	e.has(t, `(?m)^ *\d+ +cp +one +\S+ +\d+ +\d+ +0 +123456 +0 +123456$`)
+	e.has(t, `(?m)^ *\d+ +cp +two +\S+ +\d+ +0 +\d+ +0 +123456 +123456$`)
 }
 
 // A read at the end of a file counts, with 0 bytes, also where it is the only one; the end of a copy does not.
@@ -78,8 +102,8 @@ func TestFiletopAtTheEnd(t *testing.T) {
 	}
 	e := startrace(t, "filetop", "-i", "1h", "-r", "100", "-c",
 		fmt.Sprintf("sh -c 'dd if=%s/three of=/dev/null; dd if=%[1]s/empty of=/dev/null'", dir)).ok(t)
-	e.has(t, `(?m)^ *\d+ +dd +three +4 +0 +1536 +0 +1536$`)
-	e.has(t, `(?m)^ *\d+ +dd +empty +1 +0 +0 +0 +0$`)
+	e.has(t, `(?m)^ *\d+ +dd +three +\S+ +\d+ +4 +0 +1536 +0 +1536$`)
+	e.has(t, `(?m)^ *\d+ +dd +empty +\S+ +\d+ +1 +0 +0 +0 +0$`)
 }
 
 // A line for each end of each call that moves bytes. The lines of fatrace(8) only in the long form: TestFatraceClassic
@@ -160,9 +184,9 @@ func TestClones(t *testing.T) {
 	sum := 0
 	for _, c := range clonesOf {
 		sum += c.bytes
-		e.has(t, fmt.Sprintf(`(?m)^ *%d +wl-clones +%s +0 +1 +0 +%[3]d +%[3]d$`, d.PID, c.file, c.bytes))
+		e.has(t, fmt.Sprintf(`(?m)^ *%d +wl-clones +%s +\S+ +\d+ +0 +1 +0 +%[3]d +%[3]d$`, d.PID, c.file, c.bytes))
 	}
-	e.has(t, fmt.Sprintf(`(?m)^ *%d +wl-clones +origin +%d +0 +%[3]d +0 +%[3]d$`, d.PID, len(clonesOf), sum))
+	e.has(t, fmt.Sprintf(`(?m)^ *%d +wl-clones +origin +\S+ +\d+ +%d +0 +%[3]d +0 +%[3]d$`, d.PID, len(clonesOf), sum))
 
 	e, d = tool(t, []string{"fatrace"}, "clones", dir)
 	for _, c := range clonesOf {
@@ -181,9 +205,9 @@ func TestTwinRequests(t *testing.T) {
 	if d.Calls == 0 {
 		t.Skip("needs a kernel with io_uring")
 	}
-	row := `twin +1 +0 +401 +0 +401` // and the pipe has no name
+	row := `twin +\S+ +\d+ +1 +0 +401 +0 +401` // and the pipe has no name
 	if !atLeast(t, 5, 18) {
-		row = `<fault> +2 +0 +402 +0 +402`
+		row = `<fault> +<fault> +<fault> +2 +0 +402 +0 +402`
 	}
 	e.has(t, fmt.Sprintf(`(?m)^ *%d +wl-twins +%s$`, d.PID, row))
 }

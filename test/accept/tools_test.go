@@ -344,18 +344,18 @@ func TestHotkernel(t *testing.T) {
 func TestFiletop(t *testing.T) {
 	const reads = 999
 	e, d := tool(t, []string{"filetop", "-i", "1h"}, "reads", strconv.Itoa(reads), "1,64,4096")
-	row := regexp.MustCompile(fmt.Sprintf(`(?m)^ *%d +wl-reads +zero +(\d+) +0 +(\d+) +0 +\d+$`,
+	row := regexp.MustCompile(fmt.Sprintf(`(?m)^ *%d +wl-reads +zero +\S+ +\d+ +(\d+) +0 +(\d+) +0 +\d+$`,
 		d.PID)).FindStringSubmatch(e.stdout)
 	if row == nil {
 		t.Fatalf("no row of the reads in %s", excerpt(e.stdout))
 	}
-	checkAccount(t, e, number(t, row[0], ` zero +(\d+)`), reads)
-	if bytes := number(t, row[0], ` zero +\d+ +0 +(\d+)`); bytes != d.Bytes && e.lost(t) == 0 {
+	checkAccount(t, e, number(t, row[0], ` zero +\S+ +\d+ +(\d+)`), reads)
+	if bytes := number(t, row[0], ` zero +\S+ +\d+ +\d+ +0 +(\d+)`); bytes != d.Bytes && e.lost(t) == 0 {
 		t.Errorf("%d bytes, want %d", bytes, d.Bytes)
 	}
 
 	e, d = tool(t, []string{"filetop", "-i", "1h"}, "files", t.TempDir())
-	for _, want := range []string{"deep file +0 +2 +0 +12 +12", "memfd:wl-mem +0 +1 +0 +9 +9"} {
+	for _, want := range []string{`deep file +\S+ +\d+ +0 +2 +0 +12 +12`, `memfd:wl-mem +\S+ +\d+ +0 +1 +0 +9 +9`} {
 		e.has(t, fmt.Sprintf(`(?m)^ *%d +wl-files +%s$`, d.PID, want))
 	}
 }
