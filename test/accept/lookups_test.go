@@ -2,8 +2,11 @@ package accept
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -53,5 +56,49 @@ func TestLookupsOfNames(t *testing.T) {
 		if rows := linesWith(e.stdout, dir+"/"+name); len(rows) < 2 {
 			t.Errorf("%s: %q", name, rows)
 		}
+	}
+}
+
+// The cache is not said to have missed names that are made, by whatever call. It missed those that were to be found,
+// removed or renamed, also where they are not there.
+func TestLookupsMissed(t *testing.T) {
+	needKernelFunctions(t)
+	dir := t.TempDir()
+	e, d := tool(t, []string{"lookups", "--missed", "-n", "wl-names"}, "names", dir)
+	for _, line := range linesWith(e.stdout, fmt.Sprintf("%d ", d.PID)) {
+		if !strings.HasSuffix(line, dir+"/gone") { // which link() and truncate() do not find
+			t.Errorf("not missed: %q", line)
+		}
+	}
+	e.has(t, fmt.Sprintf(`(?m)^%d +wl-names +missed +%s/gone$`, d.PID, regexp.QuoteMeta(dir)))
+
+	e = startrace(t, "lookups", "--missed", "-c", fmt.Sprintf(`sh -c "cd %s; mkdir made; echo >made/created; `+
+		`echo >made/created; rmdir gone1; cat gone2; true"`, dir)).ok(t)
+	for name, times := range map[string]int{"made": 0, "made/created": 0, "gone1": 1, "gone2": 1} {
+		if rows := linesEnding(e.stdout, dir+"/"+name); len(rows) != times {
+			t.Errorf("%s: %q, want %d\n%s", name, rows, times, excerpt(e.stdout))
+		}
+	}
+}
+
+func linesEnding(text, end string) []string {
+	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return !strings.HasSuffix(line, end) })
+}
+
+// A file that was there and not in the cache was missed, also by an open that would have made it.
+func TestLookupsMissedOfOpen(t *testing.T) {
+	needKernelFunctions(t)
+	needGuest(t) // for it drops the caches
+	dir := reflinks(t)
+	if err := os.WriteFile(filepath.Join(dir, "there"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := startrace(t, "lookups", "--missed", "-c", fmt.Sprintf(`sh -c "cd %s; echo 2 >/proc/sys/vm/drop_caches; `+
+		`echo >>there; echo >>there; echo >>new"`, dir)).ok(t)
+	if rows := linesEnding(e.stdout, " /there"); len(rows) != 1 {
+		t.Errorf("got %q, want one\n%s", rows, excerpt(e.stdout))
+	}
+	if rows := linesEnding(e.stdout, "/new"); len(rows) != 0 {
+		t.Errorf("not missed: %q", rows)
 	}
 }
