@@ -22,19 +22,21 @@ var movesOf = map[string][]struct {
 }{
 	"from": {
 		{"read", 101}, {"pread64", 102}, {"readv", 103}, {"preadv", 104}, {"preadv2", 105},
-		{"copy_file_range", 301}, {"sendfile64", 302}, {"splice", 303}, {"io_uring", 401},
+		{"copy_file_range", 301}, {"sendfile64", 302}, {"splice", 303}, {"io_uring", 401}, {"aio", 501}, {"aio", 503},
 	},
 	"to": {
 		{"write", 201}, {"pwrite64", 202}, {"writev", 203}, {"pwritev", 204}, {"pwritev2", 205},
-		{"copy_file_range", 301}, {"sendfile64", 302}, {"splice", 303}, {"io_uring", 402},
+		{"copy_file_range", 301}, {"sendfile64", 302}, {"splice", 303}, {"io_uring", 402}, {"aio", 502}, {"aio", 504},
 	},
 }
 
-// seenMoves are those that a tool can see: io_uring where the workload could use it.
+// seenMoves are those that a tool can see: io_uring and AIO where the workload could use them, AIO only with kprobes.
 func seenMoves(t *testing.T, d done, file string) (calls []string, bytes []int, sum int) {
 	t.Helper()
 	for _, m := range movesOf[file] {
-		if _, ring := d.FDs["ring"]; m.call == "io_uring" && !ring {
+		_, ring := d.FDs["ring"]
+		_, aio := d.FDs["aio"]
+		if m.call == "io_uring" && !ring || m.call == "aio" && (!aio || !kernelFunctions(t)) {
 			continue
 		}
 		calls, bytes, sum = append(calls, m.call), append(bytes, m.bytes), sum+m.bytes
@@ -115,8 +117,8 @@ func TestFatraceMoves(t *testing.T) {
 		calls, bytes, _ := seenMoves(t, d, file)
 		for i, call := range calls {
 			where := fmt.Sprintf("fd %d ", d.FDs[file])
-			if call == "io_uring" {
-				call, where = "io_uring "+map[string]string{"R": "read", "W": "write"}[letter], ""
+			if call == "io_uring" || call == "aio" {
+				call, where = call+" "+map[string]string{"R": "read", "W": "write"}[letter], ""
 			}
 			e.has(t, fmt.Sprintf(`(?m)^\S+\(%d\) %s %ssize %d %s/%s$`, d.PID, call, where, bytes[i],
 				regexp.QuoteMeta(dir), file))

@@ -16,6 +16,7 @@ import (
 //	write 201 pwrite64 202 writev 203 pwritev 204 pwritev2 205   to to
 //	copy_file_range 301    sendfile 302    splice 303, by a pipe  from from to to
 //	io_uring: a read of 401 bytes of from, a write of 402 to to   where the kernel has it, else fds has no "ring"
+//	AIO: pread 501, pwrite 502, preadv 503, pwritev 504           where the kernel has it, else fds has no "aio"
 //
 // At the end it stores a byte into each of 3 pages of a mapping of the file "mapped", and syncs it.
 func moves(s settings, args []string) (func() (report, error), error) {
@@ -44,7 +45,7 @@ func move(dir string, fds map[string]int) error {
 		return err
 	}
 	fds["from"], fds["to"] = from, to
-	err = errors.Join(transfer(from, to), between(from, to), byRing(from, to, fds),
+	err = errors.Join(transfer(from, to), between(from, to), byRing(from, to, fds), byAIO(from, to, fds),
 		byMapping(filepath.Join(dir, "mapped")))
 	return errors.Join(err, unix.Close(from), unix.Close(to))
 }
