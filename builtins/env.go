@@ -55,8 +55,9 @@ type Env struct {
 	// Expression makes a function of the event of a text; name stands for its
 	// file in messages. parts are its elements as they were written.
 	Expression func(name, text string) (fn *starlark.Function, parts []string, err error)
-	// Going is done once the script is stopped, so that nothing need be waited for; nil: it never is.
-	Going func() context.Context
+	// Wait is called by a builtin that waits for something, and done when it has ended. ctx is done once the script is
+	// stopped, so that nothing need be waited for; nil: it never is.
+	Wait func() (ctx context.Context, done func())
 	// Outside is what proc, write_file and run act on; nil: there is none.
 	Outside Outside
 	// Escape is applied to the strings that print and printf write.

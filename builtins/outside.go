@@ -95,8 +95,10 @@ func runCall(e *Env, c *call) (starlark.Value, error) {
 		return ran(0, "", ""), nil
 	}
 	ctx := context.Background()
-	if e.Going != nil {
-		ctx = e.Going()
+	if e.Wait != nil {
+		var done func()
+		ctx, done = e.Wait()
+		defer done()
 	}
 	status, out, errs, err := e.Outside.Run(ctx, argv, time.Duration(limit))
 	if err != nil {

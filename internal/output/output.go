@@ -38,6 +38,10 @@ type Output struct {
 	hurried  chan struct{}
 	once     sync.Once
 	patience atomic.Int64
+	// waited is how long writes have taken up to the last one that has ended, in nanoseconds; since is when the one
+	// under way began, in nanoseconds after begun, 0 where none is.
+	waited, since atomic.Int64
+	begun         time.Time
 }
 
 // An UnreadError says that what reads the output did not take what was written.
@@ -58,7 +62,7 @@ const pieceSize = 64 << 10
 
 // New makes an output of text to a writer.
 func New(w io.Writer) *Output {
-	return &Output{w: w, buf: make([]byte, 0, 4096), hurried: make(chan struct{})}
+	return &Output{w: w, buf: make([]byte, 0, 4096), hurried: make(chan struct{}), begun: time.Now()}
 }
 
 // SetFormat takes the name of a format, "" for text.
@@ -182,6 +186,8 @@ func (o *Output) Flush() {
 // write writes the buffer. A pager, or a connection that is stalled, can keep a write waiting for ever. That is right
 // until the end of the run is wanted.
 func (o *Output) write() error {
+	o.since.Store(int64(time.Since(o.begun)))
+	defer func() { o.waited.Add(int64(time.Since(o.begun)) - o.since.Swap(0)) }()
 	done := make(chan error, 1)
 	buf := o.buf
 	go func() {
@@ -201,6 +207,15 @@ func (o *Output) write() error {
 		o.buf = nil // the write still has it
 		return &UnreadError{len(buf), patience}
 	}
+}
+
+// Waited is how long the run has waited for writes in all. Any goroutine may call it.
+func (o *Output) Waited() time.Duration {
+	waited := o.waited.Load()
+	if since := o.since.Load(); since != 0 {
+		waited += int64(time.Since(o.begun)) - since
+	}
+	return time.Duration(waited)
 }
 
 // Hurry bounds how long each write waits from now on, also one that waits already. Any goroutine may call it.

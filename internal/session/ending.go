@@ -22,8 +22,10 @@ type ending struct {
 	hurry  func(time.Duration) // bounds how long a result waits for who reads it, from any goroutine
 	// giveUp ends the process, from any goroutine: what runs cannot be ended. It says what that is.
 	giveUp func(what string)
-	// doing tells what the process does, from any goroutine.
+	// doing tells what the process does, and held how long the run has waited for who reads its output, both from any
+	// goroutine.
 	doing func() doing
+	held  func() time.Duration
 
 	// spent: the time for events is over. preparing: the script has run, and its probes are compiled and attached.
 	spent, preparing atomic.Bool
@@ -82,7 +84,7 @@ func (e *ending) boundEvents() {
 	e.in(eventsWait, func() {
 		e.say(fmt.Sprintf("Ending: what was recorded is still handled, for up to %v (--drain); ^C leaves it", e.drain))
 	})
-	e.in(e.drain*4/5, func() { e.spent.Store(true) })
+	e.inOwnTime(e.drain*4/5, func() { e.spent.Store(true) })
 	e.bound(e.drain)
 }
 
@@ -97,19 +99,47 @@ func (e *ending) bound(after time.Duration) {
 // endIn ends the callback that runs after a time, as one that took too long of what it was given. One that goes on all
 // the same is in a builtin function that nothing ends.
 func (e *ending) endIn(after, given time.Duration) {
-	e.in(after, func() {
-		e.cut = true
-		e.cancel(fmt.Sprintf("it did not end by itself within %v, at the end of the run (--drain)", given))
-		if e.forced {
-			e.giveUpLater(e.doing(), time.Now())
+	e.inOwnTime(after, func() { e.cutBusy(e.doing(), given, latest) })
+}
+
+// cutBusy ends the callback that runs once it has run for a while since it was seen: one that has just begun, or that
+// got no CPU meanwhile, is no longer than others. After so many looks it is ended in any case.
+func (e *ending) cutBusy(seen doing, given time.Duration, looks int) {
+	look := min(given/latest, longestLook)
+	e.in(look, func() {
+		now := e.doing()
+		busy := now.waits || now.cpu-seen.cpu >= look/2 || looks <= 0
+		switch {
+		case now.call != seen.call:
+			seen = now
+		case now.call != 0 && busy:
+			e.cutNow(given)
+			return
 		}
+		e.cutBusy(seen, given, looks-1)
 	})
+}
+
+const (
+	// latest is how many looks a callback has that gets no CPU, and what part of its time a look is.
+	latest = 20
+	// longestLook bounds how late an end is where all goes well.
+	longestLook = 50 * time.Millisecond
+)
+
+func (e *ending) cutNow(given time.Duration) {
+	e.cut = true
+	e.cancel(fmt.Sprintf("it did not end by itself within %v, at the end of the run (--drain)", given))
+	if e.forced {
+		e.giveUpLater(e.doing(), time.Now())
+	}
 }
 
 // doing is what the process does at a moment.
 type doing struct {
-	call uint64        // which call of a function of the script, 0: none
-	cpu  time.Duration // that the process has taken up to then
+	call  uint64        // which call of a function of the script, 0: none
+	waits bool          // the call waits for a command
+	cpu   time.Duration // that the process has taken up to then
 }
 
 // unheard is how long something may go on after it was told to end, in time of the CPU where it is a call: a process
@@ -171,6 +201,19 @@ func (e *ending) in(d time.Duration, do func()) {
 		}
 	})
 	e.clocks = append(e.clocks, clock)
+}
+
+// inOwnTime is in, but while nobody waits for the end the time is not counted in which who reads the output does not
+// take it: a pager shows a page, and wants the next one later.
+func (e *ending) inOwnTime(d time.Duration, do func()) {
+	since := e.held()
+	e.in(d, func() {
+		if held := e.held() - since; !e.forced && held >= time.Millisecond {
+			e.inOwnTime(held, do)
+			return
+		}
+		do()
+	})
 }
 
 func (e *ending) stopClocks() {

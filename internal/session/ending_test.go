@@ -214,16 +214,17 @@ func TestGivenUp(t *testing.T) {
 		doing func(look int) doing
 		want  bool
 	}{
-		"a builtin that does not end":      {func(n int) doing { return doing{7, busy(n)} }, true},
-		"no CPU was to be had":             {func(int) doing { return doing{7, time.Minute} }, false},
-		"one call after another":           {func(n int) doing { return doing{uint64(n), busy(n)} }, false},
-		"no call, but an end that is long": {func(n int) doing { return doing{0, busy(n)} }, false},
+		"a builtin that does not end":      {func(n int) doing { return doing{7, false, busy(n)} }, true},
+		"no CPU was to be had":             {func(int) doing { return doing{7, false, time.Minute} }, false},
+		"one call after another":           {func(n int) doing { return doing{uint64(n), false, busy(n)} }, false},
+		"no call, but an end that is long": {func(n int) doing { return doing{0, false, busy(n)} }, false},
 	} {
 		var looked int
 		var gaveUp bool
 		enough := make(chan bool)
 		e := &ending{drain: time.Millisecond, cancel: func(string) {}, hurry: func(time.Duration) {},
-			say: func(string) {}, giveUp: func(string) { gaveUp = true }}
+			held: func() time.Duration { return 0 },
+			say:  func(string) {}, giveUp: func(string) { gaveUp = true }}
 		e.doing = func() doing {
 			looked++
 			return c.doing(looked)

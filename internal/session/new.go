@@ -31,7 +31,10 @@ func newSession(o Options) *session {
 			if s.dialogue == nil { // who is at the prompt ends it
 				s.signals.giveUp(what)
 			}
-		}, doing: func() doing { return doing{s.host.Calling(), cpuTime()} }}
+		}, doing: func() doing {
+			call, waits := s.host.Calling()
+			return doing{call, waits, cpuTime()}
+		}, held: func() time.Duration { return s.out.Waited() }}
 	s.signals = &signals{bell: s.bell, ending: s.ending, came: make(chan struct{}), before: s.target.Abort,
 		say: func(text string) { mistake.Print(o.Stderr, text) }}
 	s.loaded = &loaded{frames: stacks.New(s.messages)}

@@ -16,6 +16,8 @@ type going struct {
 	// calls counts the calls that have begun. running is the number of the one that runs, 0 for none.
 	calls   uint64
 	running atomic.Uint64
+	// waiting: a builtin waits for something outside.
+	waiting atomic.Bool
 
 	mu     sync.Mutex
 	ctx    context.Context // done from stop to resume
@@ -28,11 +30,12 @@ func newGoing(thread *starlark.Thread) *going {
 	return g
 }
 
-// context is done once the script is stopped.
-func (g *going) context() context.Context {
+// wait says that a builtin waits, until done is called. ctx is done once the script is stopped.
+func (g *going) wait() (ctx context.Context, done func()) {
+	g.waiting.Store(true)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.ctx
+	return g.ctx, func() { g.waiting.Store(false) }
 }
 
 // stop ends the script at its next step, and what it waits for now.

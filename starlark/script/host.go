@@ -87,8 +87,11 @@ func (h *Host) Flags() []builtins.FlagWord { return h.env.Flags.Words }
 // Cancel stops the script at its next step, and a command that it runs, from any goroutine.
 func (h *Host) Cancel(reason string) { h.going.stop(reason) }
 
-// Calling tells one call of a function by Call from all others, while it runs; 0: none runs. Any goroutine may call it.
-func (h *Host) Calling() uint64 { return h.going.running.Load() }
+// Calling tells one call of a function by Call from all others, while it runs, and whether it waits for a command; 0:
+// none runs. Any goroutine may call it.
+func (h *Host) Calling() (call uint64, waits bool) {
+	return h.going.running.Load(), h.going.waiting.Load()
+}
 
 var parseOptions = &syntax.FileOptions{Set: true, TopLevelControl: true, GlobalReassign: true}
 

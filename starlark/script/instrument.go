@@ -65,10 +65,8 @@ type operation func(op syntax.Token, x, y starlark.Value) (starlark.Value, error
 func operator(name string, op syntax.Token, f operation) *starlark.Builtin {
 	return starlark.NewBuiltin(name, func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
 		_ []starlark.Tuple) (starlark.Value, error) {
-		if n := value.Takes(op, args[0], args[1]); n >= largeResult {
-			if err := checkRoom(th, n); err != nil {
-				return nil, err
-			}
+		if err := value.CheckRoom(th, value.Takes(op, args[0], args[1])); err != nil {
+			return nil, err
 		}
 		return f(op, args[0], args[1])
 	})

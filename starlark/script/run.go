@@ -45,8 +45,8 @@ func New(o Options) *Host {
 	}
 	h.thread = &starlark.Thread{Name: "script", Load: h.load}
 	h.going = newGoing(h.thread)
-	h.env.Going = h.going.context
-	h.thread.SetLocal(roomKey, o.Room)
+	h.env.Wait = h.going.wait
+	value.SetRoom(h.thread, o.Room)
 	h.env.Full.Where = h.where
 	h.captures = newCaptures(h)
 	h.special = newSpecialiser(h)

@@ -99,3 +99,44 @@ func sizeOf(v starlark.Value) uint64 {
 	}
 	return 0
 }
+
+// roomKey is where a thread has what SetRoom was given.
+const roomKey = "room"
+
+// SetRoom says what is asked whether there is room for so many bytes: it gives an error where there is none. nil: there
+// is room for all.
+func SetRoom(th *starlark.Thread, room func(bytes uint64) error) { th.SetLocal(roomKey, room) }
+
+// largeResult is from how many bytes on it is asked whether there is room.
+const largeResult = 1 << 20
+
+// CheckRoom is an error where so many bytes would be too much.
+func CheckRoom(th *starlark.Thread, n uint64) error {
+	if n < largeResult {
+		return nil
+	}
+	if room, ok := th.Local(roomKey).(func(uint64) error); ok && room != nil {
+		return room(n)
+	}
+	return nil
+}
+
+// checkText refuses a string of n bytes, if that is too long or there is no room for it.
+func checkText(th *starlark.Thread, n uint64) error {
+	if n > MostText {
+		return fmt.Errorf("this would be a string of %d bytes, and %d are the most that are made at once", n, MostText)
+	}
+	return CheckRoom(th, n)
+}
+
+// checkJoined refuses sep.join(parts) with too long a result.
+func checkJoined(th *starlark.Thread, sep string, parts []string) error {
+	var n uint64
+	if len(parts) > 1 {
+		n = uint64(len(sep)) * uint64(len(parts)-1)
+	}
+	for _, part := range parts {
+		n += uint64(len(part))
+	}
+	return checkText(th, n)
+}

@@ -2,6 +2,7 @@ package value
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -178,7 +179,7 @@ func characters(s string) (list []string) {
 	return list
 }
 
-func replace(_ *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tuple, kwargs []starlark.Tuple) (
+func replace(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tuple, kwargs []starlark.Tuple) (
 	starlark.Value, error) {
 	var old, by string
 	count := -1
@@ -191,20 +192,28 @@ func replace(_ *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tu
 	if count == 0 {
 		return starlark.String(s), nil
 	}
-	if old == "" {
-		list := append([]string{""}, characters(s)...)
-		if rest := count; rest < len(list) {
-			at := 0
-			for _, c := range list[:rest] {
-				at += len(c)
-			}
-			list = append(list[:rest:rest], s[at:])
-		} else {
-			list = append(list, "")
-		}
-		return endingAs(s, joined(by, list)), nil
+	parts := around(s, old, count)
+	if err := checkJoined(th, by, parts); err != nil {
+		return nil, err
 	}
-	return endingAs(s, joined(by, strings.SplitN(s, old, count+1))), nil
+	return endingAs(s, joined(by, parts)), nil
+}
+
+// around are the parts of s around the first count places where old stands. "" stands before and behind each
+// character.
+func around(s, old string, count int) []string {
+	if old != "" {
+		return strings.SplitN(s, old, count+1)
+	}
+	list := append([]string{""}, characters(s)...)
+	if count >= len(list) {
+		return append(list, "")
+	}
+	at := 0
+	for _, c := range list[:count] {
+		at += len(c)
+	}
+	return append(list[:count:count], s[at:])
 }
 
 // endingAs is a string that was made of all of s, of which nothing is known where the last part is empty.
@@ -243,11 +252,50 @@ func join(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tupl
 		}
 		parts = append(parts, part)
 	}
+	if err := checkJoined(th, s, parts); err != nil {
+		return nil, err
+	}
 	return joined(s, parts), nil
+}
+
+// formatted is about how many bytes s.format(…) has: those of s, and of each string as often as s names it.
+func formatted(s string, args starlark.Tuple, kwargs []starlark.Tuple) uint64 {
+	n, next := uint64(len(s)), 0
+	for {
+		_, rest, found := strings.Cut(s, "{")
+		if !found {
+			return n
+		}
+		name, _, _ := strings.Cut(rest, "}")
+		if end := strings.IndexAny(name, "!:"); end >= 0 {
+			name = name[:end]
+		}
+		if name == "" {
+			name, next = strconv.Itoa(next), next+1
+		}
+		n += sizeOf(operandOf(name, args, kwargs))
+		s = rest
+	}
+}
+
+// operandOf is the argument of a name or a number, nil where there is none.
+func operandOf(name string, args starlark.Tuple, kwargs []starlark.Tuple) starlark.Value {
+	if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(args) {
+		return args[i]
+	}
+	for _, kv := range kwargs {
+		if kv[0] == starlark.String(name) {
+			return kv[1]
+		}
+	}
+	return nil
 }
 
 func formatMethod(th *starlark.Thread, _ *starlark.Builtin, s string, args starlark.Tuple, kwargs []starlark.Tuple) (
 	starlark.Value, error) {
+	if err := checkText(th, formatted(s, args, kwargs)); err != nil {
+		return nil, err
+	}
 	operands := append([]starlark.Value{starlark.String(s)}, args...)
 	for _, kv := range kwargs {
 		operands = append(operands, kv[1])

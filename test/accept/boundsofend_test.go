@@ -2,6 +2,8 @@ package accept
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -107,6 +109,42 @@ every("1ms", wait)
 `, "-c", "sleep 3600", "--duration", "1ms", "--drain", "200ms")
 	if e.status == 0 || e.stdout != "n: 1\n" || !strings.Contains(e.stderr, "it did not end by itself within 200ms") {
 		t.Errorf("%s%s", e.stdout, e.stderr)
+	}
+}
+
+// A pager that is read a page at a time loses nothing of a run whose command has ended: the time of the end is that of
+// the run, not of its reader.
+func TestReaderThatTakesItsTime(t *testing.T) {
+	needTracing(t)
+	const calls = 20000
+	report := filepath.Join(t.TempDir(), "report")
+	cmd := exec.Command(program(t, "startrace"), "-q", "--drain", "100ms", "-e",
+		`probe("syscall:getppid", lambda e: print("a line that fills the pipe of a pager after some two thousand"))`,
+		"-c", fmt.Sprintf("%s -report %s getppid %d", program(t, "workload"), report, calls))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for written := false; !written; time.Sleep(10 * time.Millisecond) {
+		text, err := os.ReadFile(report)
+		written = err == nil && len(text) > 0
+	}
+	time.Sleep(time.Second) // ten times what the end may take
+	text, err := io.ReadAll(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v", err)
+	}
+	checkAccount(t, ended{stderr: stderr.String()}, strings.Count(string(text), "\n"), calls)
+	if strings.Contains(stderr.String(), "the run ended before") {
+		t.Errorf("%s", excerpt(stderr.String()))
 	}
 }
 
