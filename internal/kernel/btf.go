@@ -105,6 +105,16 @@ func openBTF(path string) (*BTF, error) {
 	return b, nil
 }
 
+// readBTF is what a file has.
+func readBTF(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return mapOrRead(f)
+}
+
 func mapOrRead(f *os.File) ([]byte, error) {
 	st, err := f.Stat()
 	if err != nil {
@@ -118,8 +128,15 @@ func mapOrRead(f *os.File) ([]byte, error) {
 		_, err := io.ReadFull(f, blob)
 		return blob, err
 	}
-	return io.ReadAll(f)
+	blob, err := io.ReadAll(io.LimitReader(f, largestBTF+1))
+	if err == nil && len(blob) > largestBTF {
+		return nil, fmt.Errorf("it has more than %d MB: that is no BTF", largestBTF>>20)
+	}
+	return blob, err
 }
+
+// largestBTF bounds what is read of a file that does not say how large it is. That of a kernel has some ten MB.
+const largestBTF = 256 << 20
 
 // ParseBTF makes a BTF of a blob, which must not change afterwards. Damaged
 // input gives an error here or from the methods, never a panic.

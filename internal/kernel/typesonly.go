@@ -5,7 +5,6 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 )
 
@@ -19,7 +18,7 @@ import (
 // file. release is what uname -r says there; "" reads it from a vmlinux, or
 // takes the oldest that has what the types have.
 func TypesOnly(path, release string) (Options, error) {
-	blob, err := os.ReadFile(path)
+	blob, err := readBTF(path)
 	if err != nil {
 		return Options{}, err
 	}

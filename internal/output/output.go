@@ -107,12 +107,15 @@ func (o *Output) Close() error {
 	return o.file.Close()
 }
 
+// LeftOut is how many results had no place in the format.
+func (o *Output) LeftOut() uint64 { return o.printer.LeftOut }
+
 // Format is that of results.
 func (o *Output) Format() render.Format { return o.printer.Format }
 
 // Apart begins anew: what comes next has no empty line before it.
 func (o *Output) Apart() {
-	o.printer = render.Printer{Format: o.printer.Format, Guard: o.printer.Guard}
+	o.printer = render.Printer{Format: o.printer.Format, Guard: o.printer.Guard, LeftOut: o.printer.LeftOut}
 }
 
 // Write adds text as it is.

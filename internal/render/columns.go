@@ -58,6 +58,7 @@ func (p *Printer) AppendRow(dst []byte, c *Columns, args []format.Arg) ([]byte, 
 	case CSV:
 		return p.appendRowCSV(dst, c, args)
 	case Folded:
+		p.LeftOut++
 		return dst, nil
 	}
 	if !c.printed {

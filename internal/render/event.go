@@ -36,6 +36,7 @@ func (p *Printer) AppendEvent(dst []byte, e *Event) ([]byte, error) {
 			{Name: "comm"}, {Name: "pid"}, {Name: "args"}}},
 			[]Row{{Values: []Value{e.Time, int64(e.CPU), e.Comm, e.PID, e.Args}}})
 	case Folded:
+		p.LeftOut++
 		return dst, nil
 	}
 	return eventLine.Append(dst, e.args())

@@ -15,11 +15,12 @@ import (
 // keys that differ in offsets, or in the process that a stack belongs to, make
 // one line: their values add up. Rows without a number are left out: flame
 // graphs have no place for them.
-func appendTableFolded(dst []byte, t *Table, rows []Row) []byte {
+func appendTableFolded(dst []byte, t *Table, rows []Row) (out []byte, leftOut uint64) {
 	var lines []string
 	sums := map[string]Value{}
 	for _, r := range rows {
 		if len(r.Values) == 0 || !isNumber(r.Values[0]) {
+			leftOut++
 			continue
 		}
 		line := folded(r.Key)
@@ -37,7 +38,7 @@ func appendTableFolded(dst []byte, t *Table, rows []Row) []byte {
 		dst = appendValue(dst, wholeSum(sums[line]))
 		dst = append(dst, '\n')
 	}
-	return dst
+	return dst, leftOut
 }
 
 // wholeSum rounds what a unit has made a fraction: readers of folded stacks take whole numbers.

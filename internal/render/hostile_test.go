@@ -81,7 +81,8 @@ func TestFoldedNames(t *testing.T) {
 	table := &Table{Kind: "count", Keyed: true, Columns: []Column{{Kind: "count"}}, Rows: []Row{{
 		Values: []Value{int64(3)},
 		Key:    []Value{"a b;c", Stack{Frames: []Frame{{Function: "leaf 9"}, {Function: "ro;ot\n"}}}}}}}
-	got := string(appendTableFolded(nil, table, table.Rows))
+	lines, _ := appendTableFolded(nil, table, table.Rows)
+	got := string(lines)
 	if want := `a_b:c;ro:ot\n;leaf_9 3` + "\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -9,6 +9,9 @@ type Printer struct {
 	// Guard: cells of CSV are no formulas to spreadsheets.
 	Guard bool
 
+	// LeftOut is how many results had no place in the format: rows and events in folded stacks.
+	LeftOut uint64
+
 	started bool   // something was rendered: blocks are set apart by a blank line
 	header  string // the CSV header in force
 }

@@ -25,7 +25,9 @@ func (p *Printer) AppendTable(dst []byte, t *Table, o Options) ([]byte, error) {
 	case CSV:
 		return p.appendTableCSV(dst, t, rows)
 	case Folded:
-		return appendTableFolded(dst, t, rows), nil
+		dst, left := appendTableFolded(dst, t, rows)
+		p.LeftOut += left
+		return dst, nil
 	}
 	return p.appendTableText(dst, t.escaped(), rows, o), nil
 }

@@ -21,6 +21,10 @@ func (s *session) reportLosses() {
 		lines = append(lines, format.Count(n, "event")+" came late, out of order: programs were preempted")
 	}
 	lines = append(lines, s.missedCalls()...)
+	if n := s.out.LeftOut(); n > 0 {
+		lines = append(lines, fmt.Sprintf("%s of the output left out: --format %s has tables of numbers only",
+			format.Count(n, "line"), s.out.Format()))
+	}
 	if n := s.delivery.strays; n > 0 {
 		lines = append(lines, format.Count(n, "record")+" could not be read; this is a bug of startrace")
 	}

@@ -25,7 +25,9 @@ func (s *session) prepare() (scriptArgs []string, err error) {
 		err = s.host.ParseCode(s.Code)
 	} else {
 		rest = s.Args[1:]
+		s.reading.Store(true)
 		err = s.parseScript(s.Args[0])
+		s.reading.Store(false)
 	}
 	if err != nil {
 		return nil, s.allMistakes(err, nil)

@@ -18,12 +18,15 @@ type signals struct {
 	ending      *ending
 	interrupted atomic.Bool // one asked for the end
 	hurried     atomic.Bool // a second one asked again
+	reading     atomic.Bool // the script is read, for which a pipe can be waited for
 	declared    atomic.Bool // the script has run; its callbacks end by themselves
 	// came is closed when the first one has come.
 	came chan struct{}
 	// before is called before the process is ended at once, and say tells why.
 	before func()
 	say    func(text string)
+	// failure is the exit code of a run that failed.
+	failure func() int
 }
 
 // watch passes signals on: the first ends the run in order, or by cancel a
@@ -40,7 +43,7 @@ func (s *signals) watch(signals <-chan os.Signal, cancel func()) {
 				close(s.came)
 			}
 			switch declared := s.declared.Load(); {
-			case n > 1 || n > 0 && !declared:
+			case n > 1 || n > 0 && !declared || s.reading.Load():
 				s.abort()
 			case n > 0:
 				s.hurried.Store(true)
@@ -85,7 +88,7 @@ func (s *signals) giveUp(what string) {
 // abort ends the process at once.
 func (s *signals) abort() {
 	s.before()
-	os.Exit(Failed)
+	os.Exit(s.failure())
 }
 
 // sayAtTerminal tells who waits at a terminal why. Any goroutine may call it.

@@ -31,11 +31,36 @@ func (h *Host) parseAs(options *syntax.FileOptions, name string, src []byte) (*f
 	if err != nil {
 		return nil, f.syntaxError(err)
 	}
+	if deep := tooDeep(tree); deep != nil {
+		at, _ := deep.Span()
+		return nil, fmt.Errorf("%s: this goes on for more than %d parts, as a + b + c + … has: use a list or a loop", at,
+			mostDeep)
+	}
 	f.tree = tree
 	f.index()
 	tree.Stmts = rewriteUpdates(tree.Stmts)
 	h.files[name] = f
 	return f, nil
+}
+
+// mostDeep bounds how deep a tree is, which has a level for each part of a + b + c, a.b.c, f(a)(b) and of a chain of
+// elif: all that goes over trees calls itself for a level.
+const mostDeep = 10000
+
+// tooDeep is the first node that is too deep in a tree; nil: there is none.
+func tooDeep(tree *syntax.File) (deep syntax.Node) {
+	depth := 0
+	syntax.Walk(tree, func(n syntax.Node) bool {
+		if n == nil {
+			depth--
+			return false
+		}
+		if depth++; depth > mostDeep && deep == nil {
+			deep = n
+		}
+		return true
+	})
+	return deep
 }
 
 // Sources are the files of a script, those that it has loaded among them, by
