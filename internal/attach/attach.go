@@ -10,10 +10,42 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
-// An Error says which Program could not be attached, and why: Err.
+// This file attaches programs, and detach.go detaches them.
+//
+// Load has made the maps and loaded all programs before; nothing runs then. Attach takes the programs one after another
+// in the order of less (order.go): first by rank, then by what the kernel makes of programs at one point, then by the
+// number of the probe. The kind of each program has an opener (openerOf), which gives the spots where the program now
+// stands. Of the script
+//
+//	probe("syscall:read", lambda e: printf("%d\n", e.duration))
+//
+// the unit has four programs, which are attached so:
+//
+//	span_exec    rankExec   a thread that gets another number keeps its open call
+//	p0_read_out  rankEnd    the end of read(): it finds no start yet, which is not counted (pairing.go)
+//	p0_read_in   rankStart  the start of read(): from here on there are events
+//	span_exit    rankExit   a thread that ends gives its entry back
+//
+// A start is thus never recorded before its end is there to find it. If an opener fails, all programs of this call are
+// detached again, except where only some places of a probe are refused (openProbes, leave).
+//
+// Detaching goes through the same list from its end to its beginning. It is done in four steps:
+//
+//  1. Pairs are no longer counted as lost (pairsUntil).
+//  2. What the kernel has counted for a spot is read, as the kernel forgets it with the spot (keepUnseen).
+//  3. Perf events of CPUs are stopped at once, and raw tracepoints are closed at once.
+//  4. All spots but raw tracepoints are closed by threads in the background, since the kernel makes many of them wait
+//     for a grace period. These end in any order.
+//
+// Close waits for the background, then closes the programs and at last the maps.
+
+// An Error is the failure of attaching one program.
 type Error struct {
+	// Program is the program that could not be attached.
 	Program *tree.Program
-	Err     error
+	// Err is what the kernel answered, with what to do about it. It has ErrPermission or kernel.ErrLockdown in its
+	// chain where the answer was EPERM.
+	Err error
 }
 
 func (e *Error) Error() string {
@@ -22,23 +54,25 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Attach attaches all programs that are not attached; programs run from then
-// on. If one fails, those that this call attached are detached again.
+// Attach attaches all programs that are not attached. A program can run as soon as it is attached, before Attach
+// returns. If one fails, those that this call attached are detached again, and the error is an *Error. It is
+// Options.Stop's error where that ended the work.
 func (l *Loaded) Attach() error { return l.attach(func(*program) bool { return true }) }
 
-// AttachFollowing attaches the programs that keep the table of followed processes.
-// What these had started before can then be put into it, so that all others find
-// the table complete.
+// AttachFollowing attaches the programs that keep the table of followed processes, and no others. The caller then puts
+// into the table what these processes have started before. The programs that Attach attaches afterwards find the table
+// complete. Its errors are those of Attach.
 func AttachFollowing(l *Loaded) error {
 	return l.attach(func(p *program) bool { return p.Follows() })
 }
 
-// AttachProbe attaches the programs of one probe, and those that serve all
-// probes, as Attach does.
+// AttachProbe attaches the programs of one probe, and those that serve all probes (their number of a probe is -1), as
+// Attach does.
 func (l *Loaded) AttachProbe(probe int) error {
 	return l.attach(func(p *program) bool { return p.Probe == probe || p.Probe < 0 })
 }
 
+// attach attaches the programs that want accepts and that are not attached, with the errors of Attach.
 func (l *Loaded) attach(want func(*program) bool) error {
 	todo := l.selected(func(p *program) bool { return len(p.points) == 0 && want(p) })
 	if err := l.forgetSpans(todo); err != nil {
@@ -74,8 +108,8 @@ func (l *Loaded) attach(want func(*program) bool) error {
 	return l.pairsFrom(todo)
 }
 
-// explainFiles says what to do where the process may open no more files; for
-// patterns of functions openProbes has said it.
+// explainFiles says what to do where the process may open no more files (EMFILE). For programs at functions it changes
+// nothing, as openProbes has said it (explainLimit).
 func explainFiles(a *tree.Attach, err error) error {
 	if !errors.Is(err, unix.EMFILE) || len(a.At()) > 0 {
 		return err
@@ -83,8 +117,8 @@ func explainFiles(a *tree.Attach, err error) error {
 	return fmt.Errorf("the limit of open files was reached, each point is one: raise it (ulimit -n, as root): %w", err)
 }
 
-// explainCrowd says what to do where a point has as many programs as it can have.
-// Those of other tracers are among them.
+// explainCrowd says what to do where a point has as many programs as it can have (E2BIG). The programs of other tracers
+// count, too.
 func explainCrowd(a *tree.Attach, err error) error {
 	if !errors.Is(err, unix.E2BIG) {
 		return err

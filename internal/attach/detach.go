@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// DetachProbe detaches the programs of one probe. They stay loaded, and
-// AttachProbe attaches them again.
+// DetachProbe detaches the programs of one probe. They stay loaded, and AttachProbe attaches them again. It does not
+// wait for runs of the programs that go on, nor for the kernel to release perf events.
 func (l *Loaded) DetachProbe(probe int) {
 	l.detach(l.selected(func(p *program) bool { return p.Probe == probe }))
 }
@@ -29,12 +29,12 @@ func fileOf(p *program) string {
 	return p.Attach.Functions().Binary
 }
 
-// DetachFile detaches what stands in a file of programs.
+// DetachFile detaches all programs that stand in a file, as Files names it.
 func DetachFile(l *Loaded, file string) {
 	l.detach(l.selected(func(p *program) bool { return fileOf(p) == file }))
 }
 
-// Attached reports whether a probe has programs that run.
+// Attached reports whether a program of a probe is attached now.
 func (l *Loaded) Attached(probe int) bool {
 	for _, p := range l.programs {
 		if p.Probe == probe && len(p.points) > 0 {
@@ -53,8 +53,8 @@ func (l *Loaded) Attached(probe int) bool {
 // is the state at the time of Disable, but for these stragglers.
 func (l *Loaded) Disable() { l.detach(l.selected(func(*program) bool { return true })) }
 
-// detach detaches programs in the order opposite to attaching, and those
-// that take long in the background.
+// detach detaches programs in the order opposite to attaching, as attach.go says. Those that take long are closed in
+// the background, in any order.
 func (l *Loaded) detach(programs []*program) {
 	l.pairsUntil(programs)
 	for _, p := range slices.Backward(programs) {
@@ -81,9 +81,9 @@ func (l *Loaded) release(pt spot) error {
 	return err
 }
 
-// Close detaches all programs, waits until none of them runs any more, and
-// releases everything; from 6.13 on the kernel frees the program of a link a
-// grace period later (bpf_link_dealloc). Losses keeps its last numbers.
+// Close detaches all programs, waits until their spots are closed, and releases everything. From 6.13 on the kernel
+// frees the program of a link a grace period later (bpf_link_dealloc). Losses keeps its last numbers. The error joins
+// those of all that could not be released; everything else is released nevertheless.
 func (l *Loaded) Close() error {
 	l.Disable()
 	errs := []error{l.closing.wait()}

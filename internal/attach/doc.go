@@ -2,11 +2,13 @@
 // maps, loads the programs, attaches them to their points, and tells what was
 // lost while they ran.
 //
-// A Loaded owns all descriptors that it hands out. Its methods are called
-// from one goroutine; closing goes on in the background between Disable and
-// the end of Close, because the kernel waits for grace periods when it releases
-// a perf tracepoint.
+// A Loaded owns all descriptors that it hands out. Its methods are called from one goroutine. What is detached is
+// closed in the background, because the kernel waits for grace periods when it releases a perf tracepoint. That can go
+// on from the first call of Disable, DetachProbe or CPUWent until Close returns.
 //
-// Nothing here reads the kernel's BTF, and what the kernel refuses is explained
-// after the refusal; what it can do is tried only for those who ask (Features, Try).
+// What the kernel refuses is explained after the refusal. What it can do is tried only for those who ask (Features,
+// Try).
+//
+// Where to begin to read: load.go makes the maps and loads the programs, attach.go attaches them and says in which
+// order, loss.go says what is counted as lost.
 package attach

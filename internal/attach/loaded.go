@@ -15,32 +15,35 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// Options says what Load and Attach cannot know by themselves.
+// Options says what Load and Attach cannot know by themselves. They hold as long as the Loaded lives. All fields may be
+// nil.
 type Options struct {
-	// TracepointID gives the number of a perf tracepoint, from tracefs. It is
-	// needed only where a program has AttachTracepoint.
+	// TracepointID gives the number of a perf tracepoint, which is in the file "id" of its folder in tracefs. It is
+	// needed only where a program has AttachTracepoint, or where an entry or an exit of system calls is exact.
 	TracepointID func(group, name string) (uint64, error)
-	// Features says what the kernel can do. It is needed only where a program
-	// stands at functions.
+	// Features says what the kernel can do. It is asked only where a program stands at functions. If it is nil, each
+	// function has a probe of its own, and there are no links to many functions and no sessions.
 	Features func() kernel.Features
-	// Tracefs finds that folder. It is needed only where a program stands at returns
-	// of kernel functions; nil: the kernel follows few calls of each.
+	// Tracefs finds the folder where tracefs is mounted. It is asked only where a program stands at returns of kernel
+	// functions. If it is nil or fails, the kernel follows few open calls of each function (FewReturns).
 	Tracefs func() (string, error)
-	// ReturnsAsEntries reports whether links of kprobes run programs at returns in the
-	// same order as at entries; nil: the other way round.
+	// ReturnsAsEntries reports whether links of kprobes run programs at returns in the order in which they run at
+	// entries, as they do from 6.14 on. If it is nil, they run them the other way round.
 	ReturnsAsEntries func() bool
-	// Drain takes what programs have sent from the ring; nil: it fits.
+	// Drain takes what programs have sent from the ring, while an iterator runs. If it is nil, what an iterator sends
+	// must fit into the ring.
 	Drain func() error
-	// Stop gives an error once the user does not want the unit any more: hundreds of programs take a
-	// while to load and attach. It is asked between programs; nil: never.
+	// Stop gives an error once the user does not want the unit any more. It is asked between two programs, as hundreds
+	// of programs take a while to load and to attach. If it is nil, nothing is stopped.
 	Stop func() error
-	// LoadedAt is what the command adds to the addresses of a file. It is needed only where a program watches memory of
-	// the command that is position-independent; loaded is false as long as the command does not run.
+	// LoadedAt gives what the command adds to the addresses of a file. It is needed only where a program watches memory
+	// of the command that is position-independent. loaded is false as long as the command does not run.
 	LoadedAt func(file string) (added uint64, loaded bool, err error)
-	// Shared has the maps that several units use; nil: there is one unit.
+	// Shared has the maps that several units use. If it is nil, there is one unit.
 	Shared *Shared
 }
 
+// stopped is the error of Stop, nil where nobody wants the work to end.
 func (o *Options) stopped() error {
 	if o.Stop == nil {
 		return nil
@@ -48,55 +51,69 @@ func (o *Options) stopped() error {
 	return o.Stop()
 }
 
-// A Loaded is a unit in the kernel.
+// A Loaded is a unit in the kernel, from Load to Close.
 type Loaded struct {
+	// unit is what was compiled. It does not change.
 	unit *bpfgen.Unit
-	// opts are the caller's.
+	// opts are what the caller of Load has given.
 	opts Options
-	// maps are those of the unit, by name. Those that several units share belong to Options.Shared.
+	// maps are the maps of the unit by name, until Close. The ones that several units share belong to Options.Shared.
 	maps map[string]*ebpf.Map
-	// programs are those of the unit that are loaded.
+	// programs are the programs that are loaded, until Close. One program of the unit can be several here, since the
+	// places that a link refuses get a program of their own; a session is one for two programs of the unit.
 	programs []*program
-	// sites reads what programs count as lost.
+	// sites reads the counters of what programs have lost. It keeps the last numbers when Close has released the map.
 	sites *siteCounters
-	// closing releases links in the background.
+	// closing releases spots in the background.
 	closing closer
-	// refused are the places that the kernel did not take, told once all is attached.
-	refused  []Refused
-	returns  *returnEvents   // once it was needed
-	pairings map[int]pairing // by the number of a site
-	unread   error           // why unseen of a program is not all that it missed
-	counts   io.Closer       // of CountRuns; nil: the kernel does not count for us
+	// refused are the places that the kernel has not taken since Load. Refused tells them once all is attached.
+	refused []Refused
+	// returns makes the events of return probes of kernel functions. It is nil until the first of them is attached, and
+	// where tracefs cannot be used.
+	returns *returnEvents
+	// pairings are what is left out of the counts of pairs, by the index of the site in Unit.Sites. It is nil until a
+	// probe with such a site is attached.
+	pairings map[int]pairing
+	// unread is the first reason why program.unseen is less than what a closed spot has missed. It is nil if all was
+	// read.
+	unread error
+	// counts makes the kernel count the runs of programs while it is open, from CountRuns to Close. It is nil where
+	// nobody has called CountRuns.
+	counts io.Closer
 }
 
-// A program is a loaded program with what attaches it.
+// A program is a loaded program with what attaches it, from Load to the end of Close.
 type program struct {
 	*tree.Program
-	code *ebpf.Program // nil once it is closed
-	// points are where it is attached now.
+	// code is the program in the kernel. It is nil once Close has closed it.
+	code *ebpf.Program
+	// points are where the program is attached now. It is nil while it is attached nowhere.
 	points []spot
-	// detached: it was attached before.
+	// detached is set once the program has been detached for the first time, and stays set.
 	detached bool
-	// missed is the last known number of missed runs, kept when code is closed.
+	// missed is how many runs the kernel has skipped, as it was last read. It stays when code is closed.
 	missed uint64
-	// multi: it was loaded to be attached by one link (openMulti). session: it has
-	// the program at the return in it (openSession).
+	// multi is set where code was loaded to be attached by a link to many places (openFunctions). session is set where
+	// code has the program at the return in it, too (openSession).
 	multi, session bool
-	// fewReturns: see FewReturns.
+	// fewReturns is set where the kernel follows few open calls and does not count the others (FewReturns).
 	fewReturns bool
-	// missedKnown: missed could be read the last time.
+	// missedKnown is set where missed could be read the last time, which needs 5.12.
 	missedKnown bool
-	// waits: it is attached once the command runs (AttachMoved). moved is what the command added to its address.
+	// waits is set while the program is to be attached once the command runs (AttachMoved).
 	waits bool
+	// moved is what the command has added to the address that the program watches, in bytes. It is set by the last
+	// attempt to attach.
 	moved uint64
-	// unseen is what its links missed that are closed.
+	// unseen is how many calls the spots have missed that are closed by now.
 	unseen uint64
 }
 
-// Map gives a map of the unit by its name (bpfgen.Map…), nil if there is
-// none. It belongs to l.
+// Map gives a map of the unit by its name (bpfgen.MapRing, tree.ContainerMap …), nil if there is none. It belongs to l,
+// or to Options.Shared, and is not to be closed by the caller.
 func (l *Loaded) Map(name string) *ebpf.Map { return l.maps[name] }
 
+// program finds a loaded program by its name, nil if there is none.
 func (l *Loaded) program(name string) *program {
 	for _, p := range l.programs {
 		if p.Name == name {
@@ -109,24 +126,35 @@ func (l *Loaded) program(name string) *program {
 // pointKind says how a point is stopped and how long that takes.
 type pointKind uint8
 
-// A spot is where a program is attached.
+// A spot is one place where a program is attached, as long as it is attached there. A link to many functions is one
+// spot.
 type spot struct {
-	link  bpf.Link // keeps it attached; a *bpf.PerfEvent, if of clockPoint
-	kind  pointKind
-	event string // of returnPoint, in tracefs
-	cpu   int    // of clockPoint: whose event it is
-	// module has the function, "" for the kernel proper and programs.
+	// link keeps the program attached until it is closed. Of a clockPoint it is a *bpf.PerfEvent.
+	link bpf.Link
+	// kind says how the spot is stopped and closed.
+	kind pointKind
+	// event is the name of the event in tracefs that belongs to a returnPoint; "" for all other kinds.
+	event string
+	// cpu is the number of the CPU whose event a clockPoint is. It means nothing for other kinds.
+	cpu int
+	// module is the kernel module that has the function of a single probe. It is "" for the kernel itself, for user
+	// programs and for links.
 	module string
 }
 
-// A closer releases points, in the background or at once.
+// A closer releases spots in the background, and keeps the errors of all releases.
 type closer struct {
-	wg   sync.WaitGroup
-	free chan struct{} // has room for each closing that goes on
-	mu   sync.Mutex
+	// wg counts the releases that have begun and not ended.
+	wg sync.WaitGroup
+	// free has room for each release that may wait in the kernel at a time: closings. It is nil before the first.
+	free chan struct{}
+	// mu guards errs.
+	mu sync.Mutex
+	// errs are the errors since the last call of wait.
 	errs []error
 }
 
+// later calls release in the background.
 func (c *closer) later(release func() error) {
 	if c.free == nil {
 		c.free = make(chan struct{}, closings)
@@ -139,6 +167,7 @@ func (c *closer) later(release func() error) {
 	})
 }
 
+// keep notes an error, if it is one, for wait.
 func (c *closer) keep(err error) {
 	if err != nil {
 		c.mu.Lock()
@@ -173,25 +202,35 @@ type Refused struct {
 	Places []string
 }
 
-// returnEvents makes events for return probes. Its methods but create may be
-// called from several goroutines.
+// returnEvents makes events of tracefs for return probes of kernel functions. Its methods but create may be called from
+// several goroutines.
 type returnEvents struct {
-	dir     string   // tracefs
-	file    *os.File // kprobe_events: what is appended is done at once
-	profile *os.File // kprobe_profile: what they counted
-	prefix  string   // of the names of all that it makes
-	made    int
+	// dir is the folder where tracefs is mounted.
+	dir string
+	// file is kprobe_events of that folder. What is appended to it is done at once: an event is made, or removed.
+	file *os.File
+	// profile is kprobe_profile of that folder, in which the kernel lists what events have counted.
+	profile *os.File
+	// prefix begins the names of all events of this Loaded. It has the number of the process and 8 random characters.
+	prefix string
+	// made is how many events were made so far. The next name ends in the number behind it.
+	made int
 }
 
-// A pairing are the counts of a site that do not belong to what is reported.
+// A pairing says which counts of a site about pairs are left out of the report, see pairing.go. The report is the count
+// less before, or at less before once off is set.
 type pairing struct {
-	before uint64 // counted while programs were not all attached
-	at     uint64 // the count when the last of them began to be taken off
-	on     bool   // they have all been attached
-	off    bool   // and are being taken off
+	// before is what was counted while not all programs of the probe were attached.
+	before uint64
+	// at is the count when the programs began to be detached. It means nothing unless off is set.
+	at uint64
+	// on is set from when all programs of the probe have been attached for the first time.
+	on bool
+	// off is set from when the programs begin to be detached until all are attached again.
+	off bool
 }
 
-// leftOut are the programs that were left out, with the reasons.
+// leftOut are the programs that one call of attach leaves out, and at the same index the reasons (leave).
 type leftOut struct {
 	programs []*program
 	reasons  []error
@@ -199,41 +238,58 @@ type leftOut struct {
 
 func (o *leftOut) has(p *program) bool { return slices.Contains(o.programs, p) }
 
+// memoryLeft is how much of the machine's memory is left while the maps of a unit are made: bytes, less those of the
+// maps so far. It was read if read is set, and could be if known is.
 type memoryLeft struct {
 	bytes       uint64
 	read, known bool
 }
 
-// A rank is when programs are attached: the ends of spans come before their starts,
-// so that no start is recorded whose end is then not seen. Programs at one
-// tracepoint run in the order in which they were attached (order.go): an entry of a
-// span has its new number before others look for it, and is forgotten after all have.
+// A rank says when programs are attached: those of a lower rank come first. The ends of spans come before their starts,
+// so that no start is recorded whose end is then not seen. Programs at one tracepoint run in the order in which they
+// were attached (order.go). So the entry of a span has the new number of its thread before others look for it, and is
+// forgotten after all others have looked.
 type rank uint8
 
 // An opener attaches a program to one of its places.
 type opener func(*tree.Place) (spot, error)
 
+// The kinds of spots.
 const (
-	rawPoint      pointKind = iota // closing detaches, at once
-	clockPoint                     // can be stopped apart from closing
-	probePoint                     // closing detaches and waits for programs that run
-	countingPoint                  // the same, and it counts what it missed (bpf.Missed)
-	tracePoint                     // closing detaches but waits for RCU
-	returnPoint                    // the same, and then its event is to be removed
+	// rawPoint is a raw tracepoint. Closing it detaches the program at once.
+	rawPoint pointKind = iota
+	// clockPoint is a perf event of one CPU: of a clock, a counter or a watchpoint. It can be stopped before it is
+	// closed.
+	clockPoint
+	// probePoint is a probe of functions. Closing it detaches the program and waits until no run of it is left.
+	probePoint
+	// countingPoint is a link to kernel functions: a probePoint that counts what it has missed (bpf.Missed).
+	countingPoint
+	// tracePoint is a perf tracepoint. Closing it detaches the program, and waits for a grace period of RCU.
+	tracePoint
+	// returnPoint is an event of tracefs at the returns of a kernel function. It is closed like a tracePoint, and its
+	// event is removed after that.
+	returnPoint
 )
 
-// The ranks; 0 is none.
+// The ranks in the order of attaching; 0 is none.
 const (
-	rankExec   rank = iota + 1 // gives the entry of a span its new number
-	rankEnd                    // ends of spans of system calls
-	rankOther                  // all others, the ends of a probe before its starts
-	rankStart                  // starts of spans of system calls
-	rankExit                   // forgets entries of spans
-	rankAtOnce                 // runs when it is attached: all others see what it does
+	// rankExec is that of span_exec, which gives the entry of a span the new number of its thread.
+	rankExec rank = iota + 1
+	// rankEnd is that of ends of spans of system calls.
+	rankEnd
+	// rankOther is that of all others. The ends of one probe come before its starts, as they do in the unit.
+	rankOther
+	// rankStart is that of starts of spans of system calls.
+	rankStart
+	// rankExit is that of span_exit, which removes the entries of threads that end.
+	rankExit
+	// rankAtOnce is that of iterators, which run while they are attached. All others are attached by then, and see what
+	// an iterator causes.
+	rankAtOnce
 )
 
-// closings bounds how many threads wait in close(2) at a time: a pattern can
-// have put up thousands of probes.
+// closings is how many threads at most wait in close(2) at a time. A pattern can have attached thousands of probes.
 const closings = 64
 
 // probesOf gives the probes of some programs, each once.
