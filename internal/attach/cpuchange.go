@@ -15,16 +15,18 @@ import (
 // kernel/events/core.c). A CPU that comes has none. Events of tracepoints and probes are on one CPU, too, but their
 // programs run on all, whether that one is there or not.
 
-// A CPUChange is what a CPU that went or came meant for probes, each of which is named once.
+// A CPUChange is what a CPU that went or came meant for probes. Each probe is named once, by its number.
 type CPUChange struct {
-	// Probes are those whose events on the CPU ended, or began.
+	// Probes are the probes whose events on the CPU ended, or began.
 	Probes []int
-	// Moved are those of intervals, which go on at another CPU: NewCPU.
-	Moved  []int
+	// Moved are the probes of intervals that go on at another CPU.
+	Moved []int
+	// NewCPU is the number of the CPU at which Moved go on. It means nothing if there are none.
 	NewCPU int
 }
 
-// OnCPUs reports whether a program runs by events of CPUs.
+// OnCPUs reports whether some program of l runs by events of CPUs: those of a profile, an interval, a counter or a
+// watchpoint.
 func OnCPUs(l *Loaded) bool { return slices.ContainsFunc(l.programs, (*program).onCPUs) }
 
 func (p *program) onCPUs() bool {
@@ -48,8 +50,8 @@ func (p *program) cpuEvent() (attr unix.PerfEventAttr, ok bool) {
 // everyCPU reports whether a program that runs by events of CPUs has one on each.
 func (p *program) everyCPU() bool { return p.Attach.Kind() != tree.AttachInterval }
 
-// CPUCame opens the events of a CPU that came online, and closes those that it had before it went. An error leaves
-// the others as they are.
+// CPUCame opens the events of a CPU that came online, and closes those that it had before it went. Where one cannot be
+// opened, the others are opened nevertheless, and the error joins what went wrong, an *Error for each program.
 func CPUCame(l *Loaded, cpu int) (change CPUChange, err error) {
 	for _, p := range l.selected((*program).runsOnCPUs) {
 		if had := p.closeOn(cpu, &l.closing); !had && !p.everyCPU() {
@@ -64,7 +66,8 @@ func CPUCame(l *Loaded, cpu int) (change CPUChange, err error) {
 	return change.once(), err
 }
 
-// CPUWent closes the events of a CPU that went offline.
+// CPUWent closes the events of a CPU that went offline, and opens those of intervals on another CPU. Its error is like
+// that of CPUCame.
 func CPUWent(l *Loaded, cpu int) (change CPUChange, err error) {
 	for _, p := range l.selected((*program).runsOnCPUs) {
 		switch had := p.closeOn(cpu, &l.closing); {

@@ -31,39 +31,43 @@ import (
 //
 // The words for all of them, and what the user can do, are in package internal/loss.
 
-// LossMissed is the kind of a Loss that no site counts: the kernel did not run
-// the program because another run was in progress on that CPU. It is an upper
-// bound: it also counts events that the program would have passed over.
+// LossMissed is the kind of a Loss that no site counts: the kernel did not run the program, because another run was in
+// progress on that CPU. The kernel counts it from 5.12 on. It is an upper bound: it also counts events that the program
+// would have passed over.
 const LossMissed = bpfgen.SiteKind(255)
 
-// LossUnseen is the kind of a Loss of calls that the kernel did not show: it
-// remembers a bounded number of open calls for a return probe, and for a link to
-// many functions before 6.14.
+// LossUnseen is the kind of a Loss of calls whose return the kernel did not show. It remembers a bounded number of open
+// calls for a return probe, and for a link to many functions before 6.14.
 const LossUnseen = bpfgen.SiteKind(254)
 
-// LossChildren is the kind of a Loss of processes that are not followed, because
-// the kernel did not run the program that sees forks. It is an upper bound, too,
-// of the forks of all processes, and nothing of what such a child does is seen.
+// LossChildren is the kind of a Loss of processes that are not followed, because the kernel did not run the program
+// that sees forks. It is an upper bound, too, as it counts the forks of all processes. Nothing of what such a child
+// does is seen.
 const LossChildren = bpfgen.SiteKind(252)
 
-// A Loss is a number of things that did not get through.
+// A Loss is a number of things of one kind that did not get through.
 type Loss struct {
-	Probe int // -1: none
+	// Probe is the number of the probe that lost them; -1 where it is no probe's.
+	Probe int
 	// Kind says what did not get through.
 	Kind bpfgen.SiteKind
-	// Count is how many things did not, since the unit was loaded.
+	// Count is how many things did not get through since Load. Of kinds about pairs only the time counts in which the
+	// probe was attached (pairing.go).
 	Count uint64
-	Site  *bpfgen.Site // nil for LossMissed and LossUnseen
-	// AnyCall: of LossMissed, the count is of system calls of any name, though
-	// the program is about some of them.
+	// Site is the place in the script that counted. It is nil for LossMissed, LossUnseen and LossChildren, which the
+	// kernel counts.
+	Site *bpfgen.Site
+	// AnyCall is set for a LossMissed whose count is of system calls of any name, though the program is about some of
+	// them only.
 	AnyCall bool
 }
 
-// Losses gives all losses so far that are not zero: first the missed runs,
-// summed for each probe, then the sites in their order. complete is false on
-// kernels that do not count missed runs (before 5.12); an error says why calls
-// that the kernel did not show are not all among them. It may be called also
-// after Disable, and after Close gives what Close found.
+// Losses gives all losses so far that are not zero. First come those that the kernel has counted, summed for each probe
+// and kind, then the sites in their order.
+//
+// complete is false on kernels that do not count missed runs (before 5.12). err says why calls that the kernel did not
+// show are not all among the losses, which are valid all the same. Losses may be called also after Disable, and gives
+// after Close what Close has found.
 func (l *Loaded) Losses() (losses []Loss, complete bool, err error) {
 	complete, err = true, l.unread
 	of := func(kind bpfgen.SiteKind, probe int) int {
@@ -114,11 +118,13 @@ func missedBy(p *tree.Program) (kind bpfgen.SiteKind, counts bool) {
 	return LossMissed, true
 }
 
+// isLoss reports whether what a site of this kind counts was lost. The other sites count entries of a table that drops
+// its oldest, and calls whose thread ended.
 func isLoss(kind bpfgen.SiteKind) bool {
 	return kind != bpfgen.SiteLRU && kind != bpfgen.SiteThreadEnded
 }
 
-// EndedIn is how many calls of a span of a probe had not ended when their thread did.
+// EndedIn is how many calls of the spans of a probe had not ended when their thread did, since Load.
 func (l *Loaded) EndedIn(probe int) (n uint64) {
 	for i, s := range l.unit.Sites {
 		if s.Kind == bpfgen.SiteThreadEnded && s.Probe == probe {
@@ -137,8 +143,8 @@ func (l *Loaded) someCalls(p *program) bool {
 	return l.unit.Tree.Spans[p.Attach.Span].Syscalls != nil
 }
 
-// Entries is how many entries programs have put into a table that drops its
-// oldest when it is full.
+// Entries is how many entries programs of this unit have put into a table since Load, by the number of the container.
+// It is 0 for containers that do not drop their oldest entry when they are full.
 func (l *Loaded) Entries(container int) (n uint64) {
 	for i, s := range l.unit.Sites {
 		if s.Kind == bpfgen.SiteLRU && s.Container == container {
@@ -182,8 +188,8 @@ func (p *program) updateMissed() {
 	p.missed, p.missedKnown = n, err == nil
 }
 
-// Runs gives how often the programs of a probe ran, and how long in ns, since
-// CountRuns. Runs that a filter ended are among them.
+// Runs gives how often the programs of a probe ran, and how long in ns, while the kernel counted: since CountRuns, or
+// longer if another process has asked for that. Runs that a filter ended are among them. After Close it gives 0.
 func (l *Loaded) Runs(probe int) (runs, ns uint64, err error) {
 	for _, p := range l.programs {
 		if p.Probe != probe || p.code == nil || p.Beside {
@@ -198,7 +204,8 @@ func (l *Loaded) Runs(probe int) (runs, ns uint64, err error) {
 	return runs, ns, nil
 }
 
-// CountRuns makes the kernel count runs, until Close. Before 5.8 it cannot.
+// CountRuns makes the kernel count the runs of all programs of the machine until Close, which costs each run some time.
+// It needs 5.8 and CAP_SYS_ADMIN; the error says so for the latter.
 func (l *Loaded) CountRuns() error {
 	if l.counts != nil {
 		return nil

@@ -16,13 +16,15 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A MapError says that a container of the script is larger than this machine
-// or its kernel takes.
+// A MapError says that a container or a span of the script needs a map that is larger than this machine or its kernel
+// takes.
 type MapError struct {
-	Pos plan.Pos // where it was declared
+	// Pos is where the container or span was declared.
+	Pos plan.Pos
 	// Msg says what was asked for, and what to do.
 	Msg string
-	Err error // unix.ENOMEM or unix.E2BIG
+	// Err is unix.ENOMEM where memory is missing, and unix.E2BIG where the kernel has a limit of its own.
+	Err error
 }
 
 func (e *MapError) Error() string { return e.Pos.String() + ": " + e.Msg }
@@ -147,6 +149,7 @@ func spanOf(u *bpfgen.Unit, name string) *tree.Span {
 	return nil
 }
 
+// megabytes is a number of bytes as text, in KB below 10 MB.
 func megabytes(n uint64) string {
 	if n < 10<<20 {
 		return fmt.Sprintf("%d KB", n>>10)

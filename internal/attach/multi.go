@@ -18,17 +18,19 @@ import (
 // takes are looked for: each time it goes through all its symbols.
 const maxRefusals = 64
 
-// A linker attaches a program by as few links as the kernel takes: a link that it
-// refuses for one of its places is tried in halves.
+// A linker attaches one program by as few links as the kernel takes. The kernel refuses a link as a whole for one of
+// its places. Then the linker tries each half of them. Of places A B C D of which the kernel refuses C it makes the
+// links A B and D, after three refusals: of A B C D, of C D and of C.
 type linker struct {
 	// link makes one link at the places of its argument.
 	link func(*tree.Functions) (bpf.Link, error)
-	// kind is how its links are stopped and closed.
+	// kind is the kind of the spots of its links.
 	kind pointKind
-	// points are the links that the kernel has taken.
+	// points are the links that the kernel has taken so far.
 	points []spot
-	// kept are the places of these, refused those that the kernel did not take.
-	kept    []tree.Place
+	// kept are the places of points.
+	kept []tree.Place
+	// refused are the places that the kernel did not take so far.
 	refused []tree.Place
 	// refusals is how often the kernel has refused so far, at most maxRefusals.
 	refusals int
@@ -45,8 +47,8 @@ func newLinker(f *tree.Functions, prog *ebpf.Program) *linker {
 	}}
 }
 
-// open attaches to the places of f. An error says that none can be taken, whatever
-// the places are.
+// open attaches to the places of f. Places that the kernel refuses are no error: they are in refused then. An error
+// (EPERM, EACCES) says that the kernel takes none, whatever the places are.
 func (l *linker) open(f tree.Functions) error {
 	if l.refusals == maxRefusals {
 		l.refused = append(l.refused, f.Places...)
@@ -76,6 +78,7 @@ func (l *linker) open(f tree.Functions) error {
 	return nil
 }
 
+// linkKprobes makes one link to kernel functions.
 func linkKprobes(f *tree.Functions, kind bpf.KprobeLink, prog *ebpf.Program) (bpf.Link, error) {
 	var names []string
 	for _, p := range f.Places {
@@ -96,6 +99,7 @@ func cookies(f *tree.Functions) []uint64 {
 	return out
 }
 
+// uprobes describes one link to places of a file of programs.
 func uprobes(f *tree.Functions) *bpf.UprobeMulti {
 	u := &bpf.UprobeMulti{Path: f.Binary, PID: f.Process, Returns: wayOf(f.Mech).returns, Cookies: cookies(f)}
 	for _, p := range f.Places {
@@ -154,6 +158,7 @@ func (l *Loaded) openRefused(p *program, links *linker, code *ebpf.Program) (err
 	return nil
 }
 
+// withPlaces is a copy of p that stands at other places.
 func withPlaces(p *tree.Program, places []tree.Place) *tree.Program {
 	out := *p
 	out.Attach = p.Attach.AtPlaces(places)

@@ -16,19 +16,26 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A VerifierError says that the kernel's verifier rejected a program that we
-// generated: a fault of the compiler. Its message never has the verifier's own
-// words: these are in the file.
+// A VerifierError says that the kernel's verifier rejected a program that we generated, which is a fault of the
+// compiler. Its message never has the verifier's own words: these are in the file.
 type VerifierError struct {
 	// Program is the name of the program that was rejected.
 	Program string
-	Pos     plan.Pos // of the rejected instruction; not valid if unknown
-	Insn    int      // its raw number, -1 if unknown
-	Reason  string   // the verifier's own sentence
-	Log     string   // all that the verifier wrote
-	Script  string   // the words of the command that name the script; the caller of Load knows them
-	File    string   // where Log is kept; "" if no file could be written
-	Err     error    // what the system call returned
+	// Pos is the place in the script that the rejected instruction comes from. It is not valid if it is unknown.
+	Pos plan.Pos
+	// Insn is the number of the rejected instruction as the kernel counts, where a 64-bit load is two; -1 if unknown.
+	Insn int
+	// Reason is the verifier's own sentence.
+	Reason string
+	// Log is all that the verifier wrote.
+	Log string
+	// Script are the words of the command that name the script. The caller of Load sets them, since Load does not know
+	// them.
+	Script string
+	// File is the name of the file in which Log is kept; "" if none could be written.
+	File string
+	// Err is what the system call returned.
+	Err error
 }
 
 func (e *VerifierError) Error() string {
@@ -53,13 +60,15 @@ func (e *VerifierError) Place() plan.Pos { return e.Pos }
 
 func (e *VerifierError) Unwrap() error { return e.Err }
 
-// A ComplexityError says that a program is correct as far as the verifier
-// got, but more than it is willing to follow.
+// A ComplexityError says that a program is correct as far as the verifier got, but more than it is willing to follow.
 type ComplexityError struct {
 	// Program is the name of the program that is too much.
 	Program string
-	Pos     plan.Pos    // of the most expensive loop, else where the code begins; not valid if unknown
-	Loop    bpfgen.Loop // that at Pos, if there is one
+	// Pos is the place of the most expensive loop, or where the code begins if there is no loop. It is not valid if it
+	// is unknown.
+	Pos plan.Pos
+	// Loop is the loop at Pos. It is the zero value if there is none.
+	Loop bpfgen.Loop
 	// Err is what the system call returned.
 	Err error
 }
