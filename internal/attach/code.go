@@ -11,6 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// loadProgram loads a program of the unit. It is attached nowhere yet.
 func (l *Loaded) loadProgram(p *tree.Program) (*program, error) {
 	multi := l.multiType(&p.Attach)
 	code, err := l.loadFor(p, multi)

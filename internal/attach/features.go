@@ -12,7 +12,9 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// Features tries what the running kernel can do; nothing is attached for it.
+// Features tries what the running kernel can do. For some answers it makes a link or a probe that the kernel must
+// refuse, and takes the kind of refusal for the answer; no program runs for it. What nothing tells but the version is
+// taken from that. A way that this process may not use counts as missing, but for KprobeDenied.
 func Features() kernel.Features {
 	f := kernel.Features{Why: map[string]string{}}
 	f.Kprobe = hasSource("kprobe", "CONFIG_KPROBES", f.Why)
@@ -35,8 +37,8 @@ func Features() kernel.Features {
 // denied tells errors that more rights would cure.
 func denied(err error) bool { return errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) }
 
-// Trampolines attaches one for a moment. function is the BTF number of a
-// function to try it on, 0 if there is no BTF.
+// Trampolines finds out whether programs can be attached by trampolines (5.5), by attaching one for a moment. function
+// is the number in BTF of a function to try it on, 0 if there is no BTF.
 func Trampolines(function uint32) (t kernel.Trampolines) {
 	err := tryTrampoline(function)
 	if t.There = err == nil; !t.There {

@@ -13,8 +13,8 @@ import (
 // programs (bpf_lsm_disabled_hooks, kernel/bpf/bpf_lsm.c, 6.12). It shows the list to nobody.
 var errHookClosed = errors.New("the kernel lets no programs at this hook")
 
-// TryHook finds out whether the kernel lets programs at a security hook, by loading one that does nothing: an error
-// if it is the hook that it refuses.
+// TryHook finds out whether the kernel lets programs at a security hook, by loading one that does nothing (5.7). It
+// gives an error only if the kernel refuses this hook. All else that can go wrong is nil here, and attaching tells it.
 func TryHook(hook kernel.TypeID) error {
 	p := returning(ebpf.LSM, ebpf.AttachLSMMac)
 	p.AttachBTF = uint32(hook)

@@ -9,8 +9,9 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
-// Words reads words of the kernel's memory, 0 where nothing can be read. A run of a
-// program gives half of one.
+// Words reads words of 8 bytes of the kernel's memory, one at each address, and gives 0 where nothing can be read. It
+// loads a program and runs it twice for each word, since the result of a run has 4 bytes. An error says that programs
+// cannot be loaded or run.
 func Words(addrs []uint64) (words []uint64, err error) {
 	prog, err := bpf.Load(&bpf.Program{Name: "startrace_word", Type: ebpf.RawTracepoint, Instructions: asm.Instructions{
 		asm.LoadMem(asm.R3, asm.R1, 0, asm.DWord),

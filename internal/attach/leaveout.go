@@ -59,8 +59,9 @@ func (l *Loaded) withoutPoints(left *leftOut) error {
 	return nil
 }
 
-// TryFunction finds out whether the kernel lets a function be probed, by putting a probe
-// there that does nothing: an error if it is the function that it refuses.
+// TryFunction finds out whether the kernel lets a function be probed, by putting a probe at its entry that runs no
+// program. It gives an error only if the kernel refuses this function. All else that can go wrong is nil here, and
+// attaching tells it.
 func TryFunction(name string) error {
 	err := tryFunction(name)
 	if placeIsAtFault(err) {

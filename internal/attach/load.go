@@ -13,8 +13,11 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
-// Load creates the maps of u and loads its programs; nothing runs yet. On an
-// error nothing stays behind.
+// Load creates the maps of u and loads its programs. Nothing runs yet. On an error nothing stays behind.
+//
+// The error is a *MapError where a container is too large, a *VerifierError or a *ComplexityError where the kernel
+// rejects a program, and that of Options.Stop. It has ErrPermission or kernel.ErrLockdown in its chain where rights are
+// missing.
 func Load(u *bpfgen.Unit, o Options) (*Loaded, error) {
 	l, err := load(u, o)
 	if errors.Is(err, unix.EPERM) {
@@ -65,6 +68,7 @@ func load(u *bpfgen.Unit, o Options) (_ *Loaded, err error) {
 	return l, err
 }
 
+// createMaps makes the maps of the unit that Shared does not have, in the order of their names.
 func (l *Loaded) createMaps() error {
 	var left memoryLeft
 	for _, name := range slices.Sorted(maps.Keys(l.unit.Spec.Maps)) {

@@ -36,8 +36,8 @@ var tellsNamesakes = sync.OnceValue(func() bool {
 	return false
 })
 
-// OnlyFunction reports that the kernel has no two functions of a name. False:
-// it has, or does not tell.
+// OnlyFunction reports whether the kernel is known to have just one function of a name. It is false where it has
+// several or none, and where the kernel does not tell.
 func OnlyFunction(name string) bool {
 	return tellsNamesakes() && errors.Is(askNowhere(name), unix.ENOENT)
 }
@@ -46,6 +46,7 @@ func OnlyFunction(name string) bool {
 // kernel put one there all the same.
 func askNowhere(function string) error { return askAt(function, nowhere) }
 
+// tryFunction puts a probe at the entry of a function, and takes it away.
 func tryFunction(name string) error {
 	err := askAt(name, 0)
 	if err == nil {

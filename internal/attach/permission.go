@@ -31,9 +31,8 @@ func raiseMemlock() (restore func(), ok bool) {
 // started afterwards inherit it.
 func RaiseMemlock() { _, _ = raiseMemlock() }
 
-// ErrPermission is in the chain of errors that more rights would cure; those
-// of a locked down kernel have kernel.ErrLockdown instead. What is missing is
-// for package doctor to say.
+// ErrPermission is in the chain of errors where the kernel answered EPERM, which more rights would cure. Errors of a
+// kernel that is locked down have kernel.ErrLockdown instead. Package doctor says which right is missing.
 var ErrPermission = errors.New("not permitted")
 
 // A refusal is an error of the kernel's that has ErrPermission in its chain.

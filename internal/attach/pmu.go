@@ -14,6 +14,9 @@ import (
 
 // A dynamicPMU is a source of perf events that puts probes where it is told:
 // kprobe and uprobe (4.17, kernel/events/core.c: perf_kprobe, perf_uprobe).
+//
+// typ is the number that perf_event_open takes for it, and returnBit the bit of the event's config that puts the probe
+// at the return.
 type dynamicPMU struct {
 	typ       uint32
 	returnBit uint64
@@ -54,6 +57,7 @@ func (m *dynamicPMU) kprobeAttr(p *tree.Place, name *byte, returns bool) unix.Pe
 	return attr
 }
 
+// uprobeAttr describes a probe at an offset of a file of programs. The path must stay alive until the event is open.
 func (m *dynamicPMU) uprobeAttr(p *tree.Place, path *byte, returns bool) unix.PerfEventAttr {
 	attr := unix.PerfEventAttr{
 		Type: m.typ, Config: p.Semaphore << semaphoreShift,

@@ -64,7 +64,7 @@ func explainLimit(err error, open, places int) error {
 		"raise it (ulimit -n, as root), or name fewer: %w", open, places, err)
 }
 
-// Refused gives what was left out when probes were attached first.
+// Refused gives the places that were left out when probes were attached for the first time, in the order of the probes.
 func (l *Loaded) Refused() []Refused {
 	return slices.SortedStableFunc(slices.Values(l.refused), func(a, b Refused) int {
 		return cmp.Compare(a.Probe, b.Probe)
@@ -79,6 +79,7 @@ func (l *Loaded) refuse(p *program, places []string) {
 	}
 }
 
+// releaseAll closes spots, one after another, and waits for each.
 func (l *Loaded) releaseAll(points []spot) error {
 	var errs []error
 	for _, p := range points {

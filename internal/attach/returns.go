@@ -74,6 +74,7 @@ func (r *returnEvents) removeLeft() {
 	}
 }
 
+// Close closes the files. Events that were not removed stay, and the next run removes them (removeLeft).
 func (r *returnEvents) Close() error { return errors.Join(r.file.Close(), r.profile.Close()) }
 
 // create makes an event at the returns of a function, of which it follows calls
@@ -94,6 +95,7 @@ func (r *returnEvents) create(p *tree.Place, calls int) (name string, id uint64,
 	return name, id, nil
 }
 
+// returnPlace is a function as kprobe_events takes it.
 func returnPlace(p *tree.Place) string {
 	switch {
 	case p.Address != 0:
@@ -104,6 +106,7 @@ func returnPlace(p *tree.Place) string {
 	return p.Func
 }
 
+// remove takes an event away. The kernel refuses that while a perf event holds it.
 func (r *returnEvents) remove(name string) error {
 	if _, err := fmt.Fprintf(r.file, "-:%s/%s\n", returnGroup, name); err != nil {
 		return fmt.Errorf("remove a return probe: %w", err)

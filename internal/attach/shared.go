@@ -11,9 +11,9 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
-// Shared has the maps of containers that several units use. The first unit that
-// uses a container makes its map; the others get the same one. The maps belong
-// to Shared and outlive the units.
+// Shared has the maps that several units use: those of containers, that of the containers' epochs, and that which says
+// for each CPU how many programs are in calls that take locks. The first unit that uses one makes its map; the others
+// get the same one. The maps belong to Shared and outlive the units.
 type Shared struct{ maps map[string]*ebpf.Map }
 
 // isShared: the numbers of containers mean the same in all units, and so do those of CPUs; all else belongs to one.
@@ -37,6 +37,7 @@ func (s *Shared) find(name string, spec *ebpf.MapSpec) (*ebpf.Map, error) {
 	return m, nil
 }
 
+// owns reports whether a map of that name is one of Shared, which no unit closes.
 func (s *Shared) owns(name string, m *ebpf.Map) bool { return s != nil && s.maps[name] == m }
 
 // keep takes over the maps of a unit that has been loaded.
@@ -54,7 +55,7 @@ func (s *Shared) keep(maps map[string]*ebpf.Map) {
 	}
 }
 
-// Close releases the maps; no unit is in use any more.
+// Close releases the maps. The caller has closed all units before.
 func (s *Shared) Close() error {
 	var errs []error
 	for name, m := range s.maps {

@@ -11,7 +11,8 @@ import (
 	"github.com/startrace/startrace/bpfgen"
 )
 
-// siteCounters is the array of counters that programs add to, mapped.
+// siteCounters are the counters that programs add to, mapped into this process: mem has n of them, 8 bytes each. mem is
+// nil without sites, and once the counters are closed.
 type siteCounters struct {
 	mem []byte
 	n   int
@@ -19,6 +20,7 @@ type siteCounters struct {
 	last []uint64
 }
 
+// count is the counter of site i, also after close.
 func (s *siteCounters) count(i int) uint64 {
 	switch {
 	case s == nil:
@@ -31,6 +33,7 @@ func (s *siteCounters) count(i int) uint64 {
 	return 0
 }
 
+// close keeps the last numbers and gives the memory back.
 func (s *siteCounters) close() error {
 	if s == nil || s.mem == nil {
 		return nil

@@ -12,21 +12,26 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// A Trial says what to try things on. All of it exists on every kernel and
-// rarely happens, and the programs do nothing.
+// A Trial says what Try tries things on. The caller chooses what exists on every kernel and rarely happens. The
+// programs do nothing.
 type Trial struct {
-	Function   string // of the kernel
-	Trampoline uint32 // its number in BTF, 0 if that is not known
-	Iterator   uint32 // the number in BTF of an iterator's function
-	Hook       uint32 // the number in BTF of a security hook's function
-	// RawTracepoint is the name of one.
+	// Function is the name of a function of the kernel.
+	Function string
+	// Trampoline is the number of a function in the kernel's BTF; 0 if that is not known.
+	Trampoline uint32
+	// Iterator is the number in BTF of the function of an iterator; 0 if that is not known.
+	Iterator uint32
+	// Hook is the number in BTF of the function of a security hook; 0 if that is not known, or if there are none.
+	Hook uint32
+	// RawTracepoint is the name of a raw tracepoint.
 	RawTracepoint string
 	// TracepointID gives the number of the same tracepoint for perf events.
 	TracepointID func() (uint64, error)
 }
 
-// Try finds out what this process may do on this kernel, by doing each thing
-// for a moment: nil where it worked.
+// Try finds out what this process may do on this kernel, by doing each thing for a moment. It gives for each way the
+// error, nil where it worked. Which kernel has a way first stands at its name (kernel.Way). Try raises RLIMIT_MEMLOCK
+// meanwhile.
 func Try(t *Trial) map[kernel.Way]error {
 	restore, raised := raiseMemlock() // as Load does
 	if raised {

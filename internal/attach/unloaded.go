@@ -11,19 +11,21 @@ import (
 // its own does not, and dies when the module is unloaded (kprobes_module_callback,
 // kernel/kprobes.c).
 
-// InModules reports whether there are such probes.
+// InModules reports whether l has probes that die when a module is unloaded.
 func (l *Loaded) InModules() bool {
 	return slices.ContainsFunc(l.programs, func(p *program) bool {
 		return mayDie(p) && slices.ContainsFunc(p.Attach.At(), func(at tree.Place) bool { return at.Module != "" })
 	})
 }
 
+// mayDie reports whether a program has probes that each stand alone at functions of the kernel.
 func mayDie(p *program) bool {
 	return wayOf(p.Attach.Kind()).probes == kernelProbes && !p.multi && !p.session
 }
 
-// Renew attaches again what stood at functions of a module that has been unloaded
-// and loaded again, and gives how many points each probe has of it.
+// Renew attaches again what stood at functions of a module that has been unloaded and loaded again. It gives for each
+// such probe how many points were attached. Where some cannot be attached the others are, and the error joins the
+// reasons.
 func (l *Loaded) Renew(module string) (renewed map[int]int, err error) {
 	renewed = map[int]int{}
 	for _, p := range slices.Clone(l.programs) {

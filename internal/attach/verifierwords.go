@@ -14,6 +14,7 @@ type complaint struct {
 	words    string
 }
 
+// says makes a complaint of a pattern of sentences.
 func says(pattern, words string) complaint { return complaint{regexp.MustCompile(pattern), words} }
 
 // complaints are tried in order; the first that matches counts. One that names

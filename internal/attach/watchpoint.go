@@ -61,6 +61,7 @@ func openWatchpoint(l *Loaded, p *program) ([]spot, error) {
 	return points, err
 }
 
+// watchAttr describes the event of a watchpoint.
 func (p *program) watchAttr(w tree.Watchpoint) unix.PerfEventAttr {
 	var access uint32
 	for word, bit := range map[string]uint32{"r": watchRead, "w": watchWrite, "x": watchExecute} {
@@ -74,7 +75,7 @@ func (p *program) watchAttr(w tree.Watchpoint) unix.PerfEventAttr {
 	}
 }
 
-// Moves reports whether a program watches memory whose address is known once the command runs.
+// Moves reports whether some program of l watches memory whose address is known only once the command runs.
 func Moves(l *Loaded) bool { return slices.ContainsFunc(l.programs, (*program).moves) }
 
 func (p *program) moves() bool {
@@ -82,8 +83,8 @@ func (p *program) moves() bool {
 	return ok && w.File != ""
 }
 
-// AttachMoved attaches what waits for the command, which runs by now. Of what stood in the memory of a command before
-// it, the address is another one now.
+// AttachMoved attaches what waits for the command, which has its memory by now. What is attached already is attached
+// anew, since its address may be another one. Its errors are those of Attach.
 func AttachMoved(l *Loaded) error {
 	moved := l.selected(func(p *program) bool { return p.moves() && (p.waits || len(p.points) > 0) })
 	l.detach(moved)

@@ -9,15 +9,16 @@ import (
 // A way is all that this package knows of one kind of attaching. What is asked of a kind elsewhere stands here as an
 // answer that each kind gives, so a new one is a case of wayOf.
 type way struct {
-	// point names a point as scripts do.
+	// point names the point of a program as scripts do.
 	point func(*tree.Attach) string
-	// rank is when its programs are attached.
+	// rank is when its programs are attached. Those that keep the entries of spans have a rank of their own (rankOf).
 	rank rank
-	// head: the kernel runs a program before those that were attached earlier, see order.go.
+	// head reports whether the kernel runs a program before those that were attached earlier at its point, see
+	// order.go.
 	head func(*Loaded, *program) bool
-	// probes are the source of single probes at places; "" where programs have none.
+	// probes is the source of single probes at places. It is "" where programs have none.
 	probes perfSource
-	// returns: its probes stand at the returns of functions.
+	// returns is set where the probes stand at the returns of functions.
 	returns bool
 	// crowd says why a point takes no more programs, and what to do.
 	crowd string
