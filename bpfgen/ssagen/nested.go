@@ -7,15 +7,28 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
-// Calls of functions nest. Their entries lie in one hash map by thread and
-// depth; the one of depth 0 also says how many are open. An entry is found
-// again by its frame, the place on the stack where the call began: an end whose
-// start was missed finds none, and a start that finds entries of frames deeper
-// than its own drops them, as does an end that finds its own behind others, for these calls have been left by other
-// ways than a return (longjmp, an exception, the end of a coroutine). Frames are compared only
-// within one stack: interrupts and signals run on others.
+// Calls of functions nest: a thread can be in several calls of one span at a time. Their entries lie in one hash map by
+// thread, process and depth. The entry of depth 0 also says how many are open. While f calls g and g calls f, and the
+// span is that of f, the thread has
 //
-// Only the thread itself touches its entries.
+//	depth 0   open 2   frame 0x7ffe80   place of f   return address   slots of the outer call
+//	depth 1            frame 0x7ffe20   place of f   return address   slots of the inner call
+//
+// An end looks for its entry from the innermost out (unwind). It is found by the frame, which is the place on the stack
+// where the call began, and by the function, the place.
+//
+//   - An end whose start was missed finds no entry. It is counted, unless the thread has no call open.
+//   - Calls are left by other ways than a return, too: longjmp, an exception, the end of a coroutine. Their entries lie
+//     deeper on the stack than the next call that begins or ends around them. That one drops them and counts them
+//     (dropStale).
+//   - A function can call another one as its last act and give it its frame (a tail call). Then the entries of two
+//     functions have one frame, and both calls are open, see unlessReplaced.
+//
+// Frames are compared only within one stack (stackSize), as interrupts and signals run on others.
+//
+// Entries are made and changed only by programs that run in the thread, with one exception: CallFree (threads.go)
+// removes them when nothing runs in the thread any more. User space reads them (items()), and empties the map before
+// the probe is attached again.
 
 // maxStale bounds the search for an entry one by one: what is above it is stale.
 // An exception leaves all calls between its throw and its catch at once, so where
@@ -39,7 +52,7 @@ func (b nesting) identity(s *tree.Stmt) (key *region, frame, place *ir.Value) {
 	return key, b.expr(s.Exprs[1]).x, b.expr(s.Exprs[2]).x
 }
 
-// nestedLookup finds the entry of a depth.
+// nestedLookup finds the entry of a depth, 0 if there is none. It leaves the depth in the key.
 func (b nesting) nestedLookup(name string, key *region, depth *ir.Value) *ir.Value {
 	word := b.Op(ir.OpOr, b.tgid(), b.Imm(ir.OpShl, depth, 32))
 	b.Store(8, b.addr(key, 0), 8, word)
@@ -141,11 +154,10 @@ func (b nesting) stackBits() int64 {
 	return 14
 }
 
-// unwind walks open entries from the innermost out. test ends each round by
-// found or by stale, which goes on; the depth behind the one found is returned.
-// After maxStale rounds those of deeper frames are passed at once.
-// none is called where all are stale, far where the search ends before; nil: the
-// depth that was reached is returned.
+// unwind walks open entries from the innermost out. test ends each round by found, or by stale, which goes on with the
+// next one. The depth behind the entry that was found is returned: 2 for the one of depth 1. After maxStale rounds the
+// entries of deeper frames are passed at once. none is called where all entries are stale, and far where the search has
+// ended before. Where these are nil the depth that was reached is returned.
 func (b nesting) unwind(name string, key *region, open, frame *ir.Value,
 	test func(entry *ir.Value, stale, found func()), none, far func()) *ir.Value {
 	head := b.NewBlock()
@@ -210,12 +222,14 @@ func (b nesting) dropStale(name string, key *region, first, open, depth *ir.Valu
 	b.drop(name, key, first, open, depth, dropping{left(span, tree.SiteOpenStart), maxDropped})
 }
 
-// dropping is where entries are counted that are deleted, and how many are at once.
+// dropping says where entries are counted that are dropped, and how many of them are deleted at most.
 type dropping struct {
 	site tree.Site
 	most int64
 }
 
+// drop counts the entries from depth to open, makes depth the number of open calls, and deletes the entries, at most
+// how.most of them. first is the entry of depth 0, 0 if there is none.
 func (b nesting) drop(name string, key *region, first, open, depth *ir.Value, how dropping) {
 	head, out := b.NewBlock(), b.newJoin(types.Type{})
 	stale := b.Op(ir.OpSub, open, depth)
@@ -277,8 +291,8 @@ func (b nesting) spanStart(s *tree.Stmt, span *tree.Span, name string) {
 	b.opened = true
 }
 
-// spanEnd takes the entry of a call that ends. A thread that has none open
-// may have been in the call when it was attached to, so that is not counted.
+// spanEnd takes the entry of a call that ends: its bytes are copied, and it is deleted. A thread that has no call open
+// may have been in this call when the probe was attached, so that is not counted.
 func (b nesting) spanEnd(s *tree.Stmt, span *tree.Span, name string) {
 	f := layout.Nested(span.Slots)
 	key, frame, place := b.identity(s)

@@ -7,21 +7,45 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
-// A span without a key keeps one entry a thread: key u32 tid, value layout.Span. An entry
-// is made at the thread's first start and kept; a busy word says whether it is
-// open. Only the thread itself uses it, and its exit removes it, so the
-// slots stay as they are until the thread's next start.
+// A span is a start and an end that belong together. Its programs find each other by an entry in a map, the span's own.
+// A start stores there what the end needs of it: the slots. Of the script
+//
+//	probe("syscall:read", lambda e: printf("%s %d\n", e.comm, e.duration))
+//
+// the tree has one slot, the time of the start:
+//
+//	span 0 probe 0 size 10240 syscalls [0 1027]
+//	  slot 0 time u64
+//	program "p0_read_in"                            program "p0_read_out"
+//	  spanstart (builtin:u64 time)                    spanend
+//	                                                  send r0 … (sub:s64 (builtin:u64 time) (slot:u64 0))
+//
+// spanstart stores the slots, spanend finds the entry or ends the program, and each slot is loaded behind it. What the
+// key of the entry is, and who removes it, depends on the kind of span:
+//
+//	kind               key                        entry is made       entry is removed     file
+//	by thread          tid, 8 bytes               at the first start  when the thread ends span.go
+//	by a key (key=)    what key= gives            at each start       at its end           keyspan.go, race.go
+//	calls that nest    task, process and depth    at each start       at its end           nested.go
+//
+// The entry of a span by thread stays for the next start of the thread, because making it costs more than filling it.
+// Its first word, the busy word (layout.SpanBusy), says whether it is open. No program but those that run in the thread
+// uses it, so the slots stay as they are until the thread's next start. What keeps such entries true when a thread ends
+// or gets another number is in threads.go.
 
 // spans writes starts and ends of spans that are paired by thread. Those by a key are keyed, those of calls that nest
 // are nesting.
 type spans struct{ *code }
 
-// pairing is the way in which the starts and ends of a span find each other.
+// pairing is the way in which the starts and ends of a span find each other. name is that of the span's map.
 type pairing interface {
+	// spanStart writes a start, SSpanStart. The program goes on behind it, also where the start was lost and counted.
 	spanStart(s *tree.Stmt, span *tree.Span, name string)
+	// spanEnd writes an end, SSpanEnd. The program ends where there is no start; else code.entry is the start's entry.
 	spanEnd(s *tree.Stmt, span *tree.Span, name string)
 }
 
+// pairingOf gives the way of a span.
 func pairingOf(span *tree.Span, b *code) pairing {
 	switch {
 	case span.Nested:
@@ -78,8 +102,8 @@ func (b spans) countOpen(p *ir.Value, span *tree.Span, done *join) {
 	b.enter(j)
 }
 
-// spanEnd takes the entry. A thread without one had no start since the
-// program was attached: see startless.
+// spanEnd closes the entry, and lets the rest of the program load its slots. A thread without an entry had no start
+// since the probe was attached, or the map was full then: see startless.
 func (b spans) spanEnd(s *tree.Stmt, span *tree.Span, name string) {
 	key := b.tidKey()
 	p := b.Call(helperMapLookup, b.MapPtr(name), b.addr(key, 0))
@@ -143,6 +167,7 @@ func (b spans) orphan(p, busy *ir.Value, s *tree.Stmt) {
 	b.ret()
 }
 
+// spanSlot is OpSpanSlot: a slot of the entry, loaded once.
 func (b spans) spanSlot(e *tree.Expr) val {
 	if v, ok := b.cache.Get(slotKey(e.Int)); ok {
 		return v // of a subprogram, its caller has read it

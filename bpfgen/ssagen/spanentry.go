@@ -11,8 +11,10 @@ import (
 // entries reads and writes what all kinds of spans have in their entries.
 type entries struct{ *code }
 
-// busyWord is what the busy word of an open entry holds: the time of the
-// start in spans of the script, for span.items() and for the timeout.
+// busyWord is what the busy word of an entry holds while it is open; it is never 0. In spans of the script it is the
+// time of the start in ns, for span.items() and for the timeout. In spans of system calls it is the number of the call
+// and 1, with what registerMix makes of its registers above layout.SyscallBits, so that an end does not take the entry
+// of another call whose end was missed.
 func (b entries) busyWord() *ir.Value {
 	if !b.isSyscall() {
 		return b.helperOnce("time_raw", helperKtimeGetNS)
@@ -61,7 +63,8 @@ func (b entries) endLost(kind tree.SiteKind, traced *tree.Block) {
 	b.ret()
 }
 
-// age is the time since the start of the entry at p.
+// age is the time since the start of the entry at p in ns. Where the highest bit of the busy word is a mark
+// (layout.SpanMuted), that is left out.
 func (b entries) age(span *tree.Span, p *ir.Value) *ir.Value {
 	now, began := b.helperOnce("time_raw", helperKtimeGetNS), b.Load(8, p, layout.SpanBusy)
 	if span.Muted {
@@ -75,7 +78,8 @@ func (b entries) expire(span *tree.Span, age *ir.Value, traced *tree.Block) {
 	b.unless(ir.SGE, age, span.Timeout, func() { b.endLost(tree.SiteTimeout, traced) })
 }
 
-// storeEntry stores an entry and gives the error as a whole value.
+// storeEntry stores an entry and gives what the update returned, 0 or a negative error, in 64 bits. Only the lower 32
+// bits of R0 are sure to be the result before 6.4.
 func (b entries) storeEntry(name string, key, entry *region, flags int64) *ir.Value {
 	rc := b.Call(helperMapUpdate, b.MapPtr(name), b.addr(key, 0), b.addr(entry, 0), b.Const(flags))
 	return b.Extend(rc, 32, true)

@@ -7,15 +7,24 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
-// The entries of spans by thread follow the thread: it gets another number when
-// it executes a program without being the leader of its process, and it ends.
+// The entries of spans follow the thread. Four programs see to that, and none of them is a handler of the script:
+//
+//	program    at raw tracepoint    spans             what it does
+//	SpanExec   sched_process_exec   by thread         moves the entry to the new number of the thread
+//	SpanExit   sched_process_exit   by thread         removes the entry of a thread that ends
+//	CallExec   sched_process_exec   of user calls     closes the calls of a thread that executes another program
+//	CallFree   sched_process_free   of all calls      removes the calls of a thread that has ended
+//
+// A thread gets another number when it executes a program without being the leader of its process: threads 100, the
+// leader, and 101 run, 101 calls execve(), and the kernel ends 100 and gives its number to 101. An open entry for
+// execve() is under the key 101 then, and its end looks under 100. SpanExec moves it.
 
 // keepers writes the programs that keep entries of spans true when threads end or execute programs.
 type keepers struct{ *code }
 
-// SpanExit builds the program that removes a thread's entries of the spans. It
-// belongs at raw tracepoint sched_process_exit, which runs in the thread that
-// ends, after its last system call.
+// SpanExit builds the program that removes a thread's entries of the spans, and counts the open ones (SiteThreadEnded).
+// It belongs at raw tracepoint sched_process_exit, which runs in the thread that ends, after its last system call. An
+// error is a bug of the compiler, as with the three others.
 func (s *Shared) SpanExit(p *tree.Program, spans []int) (*ir.Func, error) {
 	b := newTop(s, p, &callees{}, nil)
 	b.budget = DefaultStack
