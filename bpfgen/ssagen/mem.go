@@ -16,30 +16,35 @@ const (
 	smallReserve = 80
 )
 
-// DefaultStack is the budget to begin with. The rest of the 512 bytes is for
-// spilled registers; Generate builds again with less where it does not suffice.
+// DefaultStack is the budget of the stack in bytes to begin with. The rest of the 512 bytes is for smallReserve and for
+// spilled registers. Generate builds again with less where that does not suffice.
 const DefaultStack = 344
 
-// memory hands out the memory of a function: pieces of its stack, and of the scratch memory that programs claim.
+// memory hands out the memory of a function: pieces of its stack, and of the scratch memory that programs claim. It is
+// about one function from its first instruction to its last.
 type memory struct {
-	// shared has the constants, in the memory of a map.
+	// shared has what the programs of the unit have in common. It says whether the kernel is older than 5.12, and is
+	// told that the scratch memory is used.
 	shared *Shared
 	// body is the function that has the memory.
 	body *ir.Builder
-	// stack is the bytes of slots so far, budget how many there may be.
+	// stack is how many bytes of the stack the slots take so far. budget is how many they may take, without
+	// smallReserve.
 	stack, budget int
-	// made is all memory handed out, free what was given back.
+	// made is the memory that was handed out since the function began, or since the innermost alone. free is the memory
+	// that was given back and was not handed out again.
 	made, free []*region
 	// inLoops is how many loops the current place is in.
 	inLoops int
-	// loadSlot is the word through which scalars are read, from its first use on.
+	// loadSlot is the 8 bytes of the stack through which scalars are read. It is nil until the first of them.
 	loadSlot *ir.Slot
 }
 
-// A region is memory of the program: a slot, or a part of the scratch memory.
+// A region is memory of the program: the slot of the stack, or, where that is nil, the size bytes at the offset off of
+// the scratch memory. size is a multiple of 8.
 type region struct {
 	slot *ir.Slot
-	off  int64 // in the scratch memory
+	off  int64
 	size int
 }
 
@@ -98,8 +103,8 @@ func (m *memory) fresh(size int) *region {
 // does not fit into the scratch memory.
 const MaxPiece = 32<<10 - 8
 
-// TooLarge says that one key, value, record or string of a handler is larger than MaxPiece: that at the place Pos of
-// the script takes Size bytes.
+// TooLarge is the error of a key, value, record or string of a handler that is larger than MaxPiece. The one at the
+// place Pos of the script takes Size bytes.
 type TooLarge struct {
 	Pos  plan.Pos
 	Size int

@@ -8,8 +8,23 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// A leaf is a part of a layout and what is stored there: a value, or the read
-// of a string (text) that can be done in place.
+// Values go to memory by a layout (wire.Type), which says for each leaf at which offset it lies. A key, a value of a
+// map and the slots of a span have a fixed layout, in which a string has room for its longest form. A record has
+// references to strings in its fixed part, see send.go. The key (e.comm, e.pid) of a table is of 24 bytes:
+//
+//	offset  0  16 bytes: the name, padded with NULs; the last byte is its mark (wire.StrWhole and so on)
+//	       16   4 bytes: e.pid
+//	       20   4 zeros
+//
+// First the leaves are collected: a leaf is a place in the layout and what goes there. Then the words that they do not
+// fill are set to zero, for the kernel compares keys byte by byte. Then strings are stored, and then numbers.
+//
+// A string that was not read yet is read straight to its place, which saves a copy (inPlace). To tell one that was cut
+// from one that just fits, one byte more is read than there is room for. That byte spoils the beginning of the next
+// leaf, so strings are stored in the order of their offsets, and numbers after all of them.
+
+// A leaf is a part of a layout and what is stored there: the value v of type t, or, where text is set, the read of a
+// string that can be done in place. w is its place. A leaf without either stands for the layout alone (valLeaves).
 type leaf struct {
 	w    wire.Type
 	t    types.Type
@@ -20,8 +35,8 @@ type leaf struct {
 // stores writes values to memory by a layout, and reads them from there: keys, values of maps, records.
 type stores struct{ *code }
 
-// leaves gives f the leaves of a layout with the values of e, as soon as each
-// is evaluated; reads of strings that nothing else needs are left for later.
+// leaves gives f the leaves of a layout with the parts of e, each as soon as its instructions are written. Reads of
+// strings that can be done in place are given as reads.
 func (b stores) leaves(w wire.Type, t types.Type, e *tree.Expr, f func(leaf)) {
 	e = late(b).behind(e)
 	switch {
@@ -258,6 +273,7 @@ func (b stores) loadFixed(p *ir.Value, w wire.Type, t types.Type) val {
 	return v
 }
 
+// loadText copies a string of a fixed layout out of a map.
 func (b stores) loadText(p *ir.Value, w wire.Type, t types.Type) *str {
 	m := b.allocText(w.Size)
 	b.OpImm(ir.OpCopy, int64(w.Size), b.addr(m, 0), b.Add(p, int64(w.Off)))

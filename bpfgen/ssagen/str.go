@@ -8,6 +8,26 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Strings lie in memory of the program: in a slot of the stack or in the scratch memory. How they get there depends on
+// what is read:
+//
+//	kind                     read by                              length                    file
+//	C string                 bpf_probe_read_{user,kernel}_str     the helper gives it       str.go
+//	a number of bytes        bpf_probe_read_{user,kernel}         it was asked for          str.go
+//	bytes and their length   the same, then up to the first NUL   the smaller of the two    str.go (countedText)
+//	the name of a task       bpf_get_current_comm                 not known: 16 bytes       copy.go
+//	a list of strings        one C string after the other         that of all together      strlist.go
+//	the path of a file       name by name, from its end           that of all together      path.go
+//
+// e.args.filename of openat() is the first kind. Its type says Cap 257 for --str-max 256: that many bytes and a NUL.
+// The read asks the helper for 258 bytes. A result of 12 is a string of 11 bytes and its NUL. A result of 258 says that
+// there is no NUL among the first 257 bytes: the string counts as cut, with a length of 256. A negative result is
+// FAULT: flags has wire.RefFault then, and the length is 0.
+//
+// Lengths and flags are numbers at run time, and the verifier follows the program with what it knows of them. What uses
+// a length as an offset or a size masks it and tests it again right before, for the reasons that stand at saneLen and
+// loopBound.
+
 // texts reads strings, and compares, tests and joins them.
 type texts struct{ *code }
 
@@ -100,8 +120,9 @@ func (b texts) upToEdge(e *tree.Expr, rc, dst, src *ir.Value) *ir.Value {
 	return b.enter(j).x
 }
 
-// strLimit is the number of bytes to read, NUL included, and whether a string
-// of that many was cut by the type's room.
+// strLimit is the number of bytes to read: of a C string with the NUL, of bytes without one. The second result reports
+// whether a string that fills all of them counts as cut: it does where the room of the type is the limit, and not where
+// the script has asked for a number of bytes.
 func (b texts) strLimit(e *tree.Expr) (*ir.Value, bool) {
 	room := int64(e.Type.Cap)
 	extra := int64(1) // for the NUL
@@ -152,6 +173,7 @@ func (b texts) strResult(rc *ir.Value, room int, mayCut bool) (n, flags *ir.Valu
 	return v.elems[0].x, v.elems[1].x
 }
 
+// bytesResult makes length and flags of what a probe_read_* helper gave: 0, or an error.
 func (b texts) bytesResult(rc, limit *ir.Value) (n, flags *ir.Value) {
 	pair := types.TupleOf(types.I64, types.I64)
 	j := b.newJoin(pair)

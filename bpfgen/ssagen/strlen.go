@@ -5,10 +5,9 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
-// scanLen counts the bytes before the first NUL of padded memory. A comm is
-// short; longer memory is read onto itself by a helper, which gives the length:
-// of a loop the verifier would follow each length apart, to the end of the
-// program.
+// scanLen counts the bytes before the first NUL of padded memory. A comm is short, so a loop counts them; it also
+// counts those of memory that is not at a constant place of this function. Longer memory is read onto itself by a
+// helper, which gives the length. In a loop the verifier would follow each length apart, to the end of the program.
 func (b *code) scanLen(s *str) *ir.Value {
 	if s.mem == nil || s.room <= types.Comm.Cap {
 		return b.scanShort(s)
@@ -21,6 +20,7 @@ func (b *code) scanLen(s *str) *ir.Value {
 	return b.enter(j).x
 }
 
+// scanShort counts them in a loop, of at most s.room rounds.
 func (b *code) scanShort(s *str) *ir.Value {
 	head, body, next := b.NewBlock(), b.NewBlock(), b.NewBlock()
 	j := b.newJoin(types.U64)

@@ -13,24 +13,33 @@ import (
 // maxStrings bounds the strings of a list; more are cut.
 const maxStrings = 128
 
-// A listReader reads a char **: the strings are read one behind the other
-// into buf, which has room for a whole string behind the last place where one
-// can begin. That spares a size that is not constant.
+// A listReader reads a char **, such as the arguments of execve(). The strings are read one behind the other into buf,
+// which has room for a whole string behind the last place where one can begin. So each read may ask for the same
+// constant number of bytes. The list of "ls" and "-l" is
+//
+//	OpStrList   01 "ls" 00 01 "-l" 00      before each string wire.ListString, or ListFault if it cannot be read
+//	OpJoin      "ls" 20 "-l"               with the separator of the script, here a space
 type listReader struct {
 	// b is the function under construction.
 	b *code
 	// e is the OpStrList or OpJoin.
-	e    *tree.Expr
-	room int64   // bytes of the list that are kept, with the last NUL
-	sep  int64   // of OpJoin, 0: none
-	buf  *region // room bytes, and room+1 for the last string
-	// state goes round the loop: the offset of the next string, and RefCut.
+	e *tree.Expr
+	// room is how many bytes of the list are kept, the last NUL among them.
+	room int64
+	// sep is the byte between the strings of an OpJoin. It is 0 for an OpStrList.
+	sep int64
+	// buf has room bytes for the list, and room+1 for the string that is read last.
+	buf *region
+	// state is what goes round the loop: at listOff where the next string begins in buf, at listFlag 0, wire.RefCut or
+	// RefFault.
 	state *region
-	// done is where the list has come to its end, fault where it could not be read.
-	done  *join
+	// done is where the list has come to its end, or to that of its room.
+	done *join
+	// fault is where a pointer of the list could not be read. The whole list is FAULT then.
 	fault *join
 }
 
+// The offsets of the words of listReader.state.
 const (
 	listOff  = 0
 	listFlag = 8
@@ -119,6 +128,7 @@ func (r *listReader) unreadable(dst *ir.Value) *ir.Value {
 	return b.Const(int64(len(faultText)))
 }
 
+// cut notes that strings are missing.
 func (r *listReader) cut() {
 	r.b.Store(8, r.b.addr(r.state, 0), listFlag, r.b.Const(wire.RefCut))
 }
@@ -162,7 +172,8 @@ func (b texts) listPointer(e *tree.Expr, list, k *ir.Value) *ir.Value {
 	return reads(b).probeRead(e.Str, b.temp(), b.Const(int64(size)), b.Op(ir.OpAdd, list, b.Imm(ir.OpShl, k, shift)))
 }
 
-// listLen is OpListLen.
+// listLen is OpListLen: how many strings a list has. It is -1 for a list that cannot be read, and for one of more than
+// maxStrings.
 func (b texts) listLen(e *tree.Expr) val {
 	list := b.Add(reads(b).base(e.Args[0]), e.Int)
 	done := b.newJoin(types.I64)

@@ -27,6 +27,7 @@ func (b texts) compareStr(e *tree.Expr, then, els *ir.Block) {
 	}
 }
 
+// equalStrs branches on whether two strings are equal: words against a constant, else byte by byte.
 func (b texts) equalStrs(x, y val, then, els *ir.Block) {
 	switch {
 	case x.s.konst != nil:
@@ -106,6 +107,7 @@ func (b texts) stringTest(e *tree.Expr, then, els *ir.Block) {
 	}
 }
 
+// constTest is the test of a constant.
 func constTest(op tree.Op, s, c string) bool {
 	switch op {
 	case tree.OpStartsWith:
@@ -119,6 +121,7 @@ func constTest(op tree.Op, s, c string) bool {
 	return err == nil && g.Match(s)
 }
 
+// startsWith compares the first bytes, word by word.
 func (b texts) startsWith(s *str, c string, then, els *ir.Block) {
 	if len(c) >= s.room || s.n == nil && strings.IndexByte(c, 0) >= 0 { // a NUL there is padding
 		b.cond(constBool(false), then, els)

@@ -10,29 +10,46 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// A val is a value of the tree as components.
+// A val is a value of the tree as components: SSA values of 64 bits, of which each can be a block parameter. It lives
+// while code is made, and does not change after it is made. Of
+//
+//	(e.pid, e.comm)
+//
+// elems has two vals. The first has x, the number. The second has s, the string, which has the memory of 16 bytes and
+// no length until one is asked for. What may be None or FAULT has that as a component of its own: a tag, or the flags
+// of a string. So a test for None is a comparison of one number.
 type val struct {
-	t   types.Type
-	tag *ir.Value // nil: present
-	x   *ir.Value // of an int, bool, pointer, stack id
-	s   *str
-	// elems of a tuple or record.
+	// t is the type. It says which of the other fields there are.
+	t types.Type
+	// tag is wire.TagPresent, TagNone and so on at run time. It is nil where the value is sure
+	// to be there, and for strings, which have flags.
+	tag *ir.Value
+	// x is the number of an int, bool, pointer, piece of memory or stack id; nil for all other types.
+	x *ir.Value
+	// s is a string; nil for all other types.
+	s *str
+	// elems are those of a tuple or record; nil for all other types.
 	elems []val
 }
 
 // A str is a string: its bytes in memory, or a constant.
+//
+// The length is either a number, n, or it is not known and n is nil. Then the memory is padded: behind the string it
+// has NULs up to room. A comm is such a string of 16 bytes. strLen finds the length where it is needed.
 type str struct {
-	// konst is the constant; nil where the bytes are in memory.
+	// konst is the constant. It is nil where the bytes are in memory.
 	konst *string
-	// mem is where the bytes are, if that is memory of this program; else addr.
-	mem  *region
+	// mem is where the bytes are, if that is memory at a constant place of this function. It is nil for constants, and
+	// where addr has the place.
+	mem *region
+	// addr is the address of the bytes, where konst and mem are nil: of a string that came over a join, or that is in
+	// the midst of other memory.
 	addr *ir.Value
-	// room is the size of the memory, a multiple of 8.
+	// room is how many bytes the memory counts as, a multiple of 8.
 	room int
-	// n is the length. nil: not known; the memory is then filled with NULs up
-	// to room.
+	// n is the length in bytes without the NUL. It is nil where the memory is padded, and for constants.
 	n *ir.Value
-	// flags are wire.RefCut, RefNone, RefFault; nil: 0.
+	// flags are wire.RefCut, RefNone and RefFault at run time. They are nil where they are known to be 0.
 	flags *ir.Value
 }
 
@@ -91,6 +108,7 @@ func (b *code) strLen(s *str) *ir.Value {
 	return n
 }
 
+// strFlags are the flags of a string as a value.
 func (b *code) strFlags(s *str) *ir.Value {
 	if s.flags == nil {
 		return b.Const(0)
@@ -299,6 +317,7 @@ func (b *code) cutTo(s *str, from, t types.Type) *str {
 	return &out
 }
 
+// cutConst is cutTo of a constant.
 func (b *code) cutConst(s *str, t types.Type) *str {
 	limit := t.Cap
 	if t.Kind == types.Str {
@@ -311,12 +330,14 @@ func (b *code) cutConst(s *str, t types.Type) *str {
 	return &str{konst: &cut, room: len(pad(cut)), flags: b.Const(wire.RefCut)}
 }
 
+// pairOf is a tuple of two numbers, by which two values go over a join.
 func pairOf(t types.Type, x, y *ir.Value) val {
 	return val{t: t, elems: []val{intVal(types.I64, x), intVal(types.I64, y)}}
 }
 
 func signed(t types.Type) bool { return t.Kind == types.Int && t.Signed }
 
+// isScalar reports whether val has values of t in x.
 func isScalar(t types.Type) bool {
 	switch t.Kind {
 	case types.Int, types.Bool, types.Ptr, types.Mem, types.Stack:
@@ -325,6 +346,7 @@ func isScalar(t types.Type) bool {
 	return false
 }
 
+// constBool is a constant of the tree.
 func constBool(v bool) *tree.Expr {
 	e := &tree.Expr{Op: tree.OpConst, Type: types.Boolean}
 	if v {
