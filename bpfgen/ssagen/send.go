@@ -7,13 +7,37 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// An event is sent as a record: a header, a fixed part, and the bytes of strings behind it (package wire). Of
+//
+//	probe("syscall:openat", lambda e: printf("%s %s\n", e.comm, e.args.filename))
+//
+// the layout is
+//
+//	record r0 probe 0 fixed 24 max 304
+//	  comm str@16+4
+//	  args.filename str@20+4
+//
+// and where a process cat opens /etc/passwd the record is
+//
+//	 0  number of the record u32, CPU u32, time u64 in ns     the header
+//	16  24 | 16<<16                                           comm: its offset and its length
+//	20  40 | 11<<16                                           args.filename
+//	24  "cat" and 13 NULs                                     comm is always sent as 16 bytes
+//	40  "/etc/passwd"                                         the record ends here, at 51 bytes
+//
+// The record is put together on the stack or in the scratch memory, and the ring gets a copy of as many bytes as it
+// has. Where a probe keeps events (keep=), the copy goes to a queue instead. Numbers are stored as soon as they are
+// read, so that none waits in a register. The length of comm is known when the program is compiled, so the file name
+// can begin at 40 in each record. The length of a file name is known only at run time. So what stands behind it begins
+// at an offset that is computed, and the packer writes first what has a known length.
+//
+// Bytes of the fixed part that nothing else writes are set to zero. A record that the ring or the queue does not take
+// is counted at a site, and the program goes on.
+
 // sends writes the records of events.
 type sends struct{ *code }
 
-// send makes a record in memory and gives it to the ring. Numbers are stored
-// as they are read, so that none waits in a register. Strings are packed
-// behind the fixed part: first those whose length is known here, so that the
-// others begin at a known place as long as possible.
+// send is SSend: it makes a record in memory and gives it to the ring, or to the queue of the probe.
 func (b sends) send(s *tree.Stmt) {
 	r := b.Tree.Records[s.Int]
 	if len(s.Exprs) != len(r.Fields) {
@@ -90,16 +114,21 @@ func knownLen(l leaf) bool {
 	return l.v.s.konst != nil || l.v.s.n == nil
 }
 
-// packer appends strings to a record: at fixed, plus off once there was a
-// string whose length is not known.
+// packer appends strings to one record.
 type packer struct {
-	b     *code
-	m     *region
-	all   []leaf // of the record
+	// b is the function under construction.
+	b *code
+	// m is the memory of the record.
+	m *region
+	// all are the leaves of the record, those of the fixed part, too.
+	all []leaf
+	// fixed is where the next string begins, as long as off is nil.
 	fixed int64
-	off   *ir.Value
+	// off is where the next string begins, from the first string of unknown length on. It is nil before.
+	off *ir.Value
 }
 
+// end is the offset at which the next string begins.
 func (p *packer) end() *ir.Value {
 	if p.off == nil {
 		return p.b.Const(p.fixed)
@@ -107,6 +136,7 @@ func (p *packer) end() *ir.Value {
 	return p.off
 }
 
+// place is the address at which the next string begins.
 func (p *packer) place() *ir.Value {
 	if p.off == nil {
 		return p.b.addr(p.m, p.fixed)
@@ -197,6 +227,7 @@ func (p *packer) length(s *str) (n *ir.Value, known bool) {
 	return s.n, false
 }
 
+// advance goes behind s.
 func (p *packer) advance(s *str) {
 	n, known := p.length(s)
 	if known && p.off == nil {
@@ -215,9 +246,9 @@ func (b sends) output(m *region, size *ir.Value) {
 	b.countFailed(rc, tree.SiteRing)
 }
 
-// keep puts the record, and its size behind it, among the last of its probe. The
-// queue drops its oldest entry where it is full. It fails only where the program
-// interrupted another one that was at it.
+// keep puts the record among the last of its probe. All entries of the queue are of one size, so the size of the record
+// stands in the last 8 bytes. The queue drops its oldest entry where it is full. The push fails only where the program
+// has interrupted another one that was at the queue.
 func (b sends) keep(m *region, size *ir.Value) {
 	slot := b.Tree.KeepSize(b.prog.Probe)
 	b.Store(8, b.addr(m, 0), int64(slot-8), size)

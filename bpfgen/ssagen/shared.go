@@ -5,8 +5,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// Shared is what the programs of a unit have in common. Its fields are
-// complete when all programs were built.
+// Shared is what the programs of a unit have in common. Tree, Arch, NoCmpXchg and HasLoop are set before the first
+// program is built. The other fields grow with each program, and are complete when all were built.
 type Shared struct {
 	// Tree is the unit that is compiled.
 	Tree *tree.Unit
@@ -17,26 +17,26 @@ type Shared struct {
 	NoCmpXchg bool
 	// HasLoop: the kernel has bpf_loop (5.17).
 	HasLoop bool
-	// Sites are the places that programs count at, by number.
+	// Sites are the places that programs count at. The index is the number of the counter in MapSites.
 	Sites []tree.Site
 	// ConstData is the value of MapConst.
 	ConstData []byte
-	// Tails are the programs in MapTails, by index.
+	// Tails are the names of the programs in MapTails, by index.
 	Tails []string
 	// Places is the size of MapPlaces in bytes.
 	Places int
-	// Uses names the maps without number that programs use.
+	// Uses names the maps that exist once in a unit and that programs use: tree.MapRing and so on.
 	Uses map[string]bool
 
-	// sites are the numbers of Sites, so that equal ones have one counter.
+	// sites has the number of each of Sites, so that equal ones have one counter.
 	sites map[tree.Site]int
-	// consts are the places in ConstData of what is there.
+	// consts has the offset in ConstData of each constant that is there.
 	consts map[string]int
-	// placeOffs are the places in MapPlaces, by the number of the span.
+	// placeOffs has the offset in MapPlaces of the places of each span with a key, by its number.
 	placeOffs map[int]int64
 }
 
-// NewShared starts a unit.
+// NewShared begins a unit. noCmpXchg says that its kernel is older than 5.12; HasLoop is the caller's to set.
 func NewShared(u *tree.Unit, arch *Arch, noCmpXchg bool) *Shared {
 	return &Shared{
 		Tree: u, Arch: arch, NoCmpXchg: noCmpXchg, Uses: map[string]bool{},
@@ -44,7 +44,7 @@ func NewShared(u *tree.Unit, arch *Arch, noCmpXchg bool) *Shared {
 	}
 }
 
-// Site gives the number of a site; equal ones share it.
+// Site gives the number of a site, which is that of its counter. Equal sites share one.
 func (s *Shared) Site(site tree.Site) int {
 	i, ok := s.sites[site]
 	if !ok {
@@ -55,7 +55,7 @@ func (s *Shared) Site(site tree.Site) int {
 	return i
 }
 
-// Constant gives the offset of data in MapConst, 8-byte aligned.
+// Constant puts data into MapConst, if it is not there yet, and gives its offset in bytes, a multiple of 8.
 func (s *Shared) Constant(data string) int64 {
 	s.Uses[tree.MapConst] = true
 	at, ok := s.consts[data]
@@ -70,5 +70,5 @@ func (s *Shared) Constant(data string) int64 {
 	return int64(at)
 }
 
-// maxSyscall bounds the bitmap.
+// maxSyscall bounds the numbers of system calls. The bitmap and the tables by number have so many entries.
 const maxSyscall = kernel.MaxSyscall

@@ -7,12 +7,13 @@ import (
 
 // Programs count at sites: the places in the script where something ends a handler or is lost.
 
-// site counts at a site of the handler and ends the program.
+// errorSite counts that the handler ends here, and ends the program. what says why, for the last line of the run.
 func (b *code) errorSite(what string) {
 	b.countSite(tree.Site{Kind: tree.SiteError, What: what, Probe: b.prog.Probe, Container: -1, Pos: b.Pos})
 	b.ret()
 }
 
+// countSite counts one thing at a site, and goes on.
 func (b *code) countSite(s tree.Site) {
 	b.Uses[tree.MapSites] = true
 	b.OpImm(ir.OpCountSite, int64(b.Site(s)))

@@ -10,11 +10,15 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// A stack becomes the 8-byte id under which MapStacks keeps it once: a hash of
-// its addresses and, of a user stack, of the process. A second hash in the entry
-// tells two stacks of one id apart; the later one is then counted and lost,
-// which takes 2^64 stacks on average. The kernel's own table of stacks
-// (bpf_get_stackid) has ids of a few bits, and loses what collides.
+// A stack becomes an id of 8 bytes under which MapStacks keeps it once. The id is a hash of the addresses and, of a
+// user stack, of the process. A stack that e.ustack(3) gives a thousand times is one entry of the map, and events and
+// keys have the id only:
+//
+//	id → second hash, number of addresses, mark, process, 3 addresses     (wire.StackCheck and so on)
+//
+// The second hash tells apart two stacks that have one id. The later one is then counted and lost. Ids have 63 bits, so
+// that is to be expected only among some 2^32 different stacks. The kernel's own table of stacks (bpf_get_stackid) has
+// ids of a few bits, and loses what collides.
 
 // userStack is BPF_F_USER_STACK. Below it is how many frames to skip.
 const userStack = 1 << 8
@@ -248,12 +252,14 @@ func (b stacks) hashWords(m *region, count *ir.Value, most int64, owner *ir.Valu
 	return b.Imm(ir.OpOr, h, 1), c
 }
 
+// mix takes a word into a hash.
 func (b stacks) mix(h, word *ir.Value, factor int64) *ir.Value {
 	x := b.Op(ir.OpMul, b.Op(ir.OpXor, h, word), b.Const(factor))
 	return b.Op(ir.OpXor, x, b.Imm(ir.OpLShr, x, hashShift))
 }
 
-// A stackEntry is what an entry of MapStacks has besides addresses.
+// A stackEntry is what an entry of MapStacks has besides addresses: count is their number, owner the process (or what
+// ofProgram gives), check the second hash, and mark what stackMark gives.
 type stackEntry struct {
 	count, owner, check *ir.Value
 	mark                int64

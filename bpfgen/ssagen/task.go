@@ -7,7 +7,7 @@ import (
 
 // What the program knows of its event and of the task that it runs in, each read once.
 
-// ctx is the context; the entry holds it once.
+// ctx is the address of the program's context.
 func (b *code) ctx() *ir.Value {
 	if v, ok := b.cache.Get("ctx"); ok {
 		return v.x
@@ -17,7 +17,8 @@ func (b *code) ctx() *ir.Value {
 	return x
 }
 
-// once gives a 64-bit value that is made by f where it is first needed.
+// once gives a 64-bit value that f makes where it is first needed. What is made on one way of a branch is not known
+// behind it, and may be made again there.
 func (b *code) once(key string, f func() *ir.Value) *ir.Value {
 	v, ok := b.cache.Get(key)
 	if !ok {
@@ -27,10 +28,12 @@ func (b *code) once(key string, f func() *ir.Value) *ir.Value {
 	return v.x
 }
 
+// helperOnce is once for the result of a helper without arguments.
 func (b *code) helperOnce(key string, helper int64) *ir.Value {
 	return b.once(key, func() *ir.Value { return b.Call(helper) })
 }
 
+// pidTgid is the number of the process in the upper and that of the thread in the lower 32 bits.
 func (b *code) pidTgid() *ir.Value { return b.helperOnce("pid_tgid", helperGetCurrentPidTgid) }
 
 // tgid is e.pid: the upper 32 bits.

@@ -7,10 +7,11 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
-// uses counts what a program reads of the event; what is read twice, or in a
-// loop, is read once where the handler begins, so that it is one value.
+// uses counts what a program reads of the event, by the names of builtins, "reg:OFFSET" and epochUse. What is read
+// twice, or in a loop, is read once where the handler begins, so that it is one value.
 type uses map[string]int
 
+// countUses counts in all bodies of p. What is in a loop counts twice.
 func countUses(p *tree.Program) uses {
 	u := uses{}
 	for _, blk := range p.Bodies() {
@@ -27,6 +28,7 @@ func countUses(p *tree.Program) uses {
 	return u
 }
 
+// count counts what an expression reads.
 func (u uses) count(e *tree.Expr) {
 	if e.Op == tree.OpBuiltin {
 		u[e.Str]++
@@ -43,7 +45,8 @@ func (u uses) countAdd(s *tree.Stmt) {
 // epochUse is the epoch of a container among what a program reads.
 func epochUse(container int64) string { return "epoch " + strconv.FormatInt(container, 10) }
 
-// registers gives the range of pt_regs that covers all uses.
+// registers gives the range of pt_regs that covers all uses, from the offset lo to the offset hi. Without uses lo is
+// above hi.
 func (u uses) registers() (lo, hi int64) {
 	lo = 1 << 15
 	for name := range u {
@@ -55,9 +58,10 @@ func (u uses) registers() (lo, hi int64) {
 	return lo, hi
 }
 
-// locals counts assignments and uses of variables.
+// locals counts the assignments and the uses of variables, by their numbers.
 type locals struct{ assigned, used map[int64]int }
 
+// countLocals counts in all of p.
 func countLocals(p *tree.Program) locals {
 	l := localsOf(p.Body)
 	for _, v := range p.Variants {
@@ -66,6 +70,7 @@ func countLocals(p *tree.Program) locals {
 	return l
 }
 
+// localsOf counts in one block.
 func localsOf(blk *tree.Block) locals {
 	l := locals{map[int64]int{}, map[int64]int{}}
 	l.block(blk)
