@@ -7,11 +7,36 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// A container is a map of the unit. What kernel halves do with it becomes calls of the kernel's map helpers:
+//
+//	in the script        map                      what is done
+//	t[k], t.get(k)       hash of entries          look up, copy the value
+//	k in t               hash                     look up
+//	t.pop(k)             hash                     look up, copy, delete
+//	t[k] = v             hash                     look up and store the word, or update
+//	t[k] += v            hash                     upsert: the entry is made of zeros, then the word is changed
+//	c.set(v)             array of one value       store the word, or copy
+//	c.add(n)             array of one value       the word is changed
+//	a[k].add(v)          hash                     upsert, then each member's words are changed (agg.go)
+//	a.add(v)             array of one value       each member's words are changed (agg.go)
+//
+// Programs run at once on all CPUs, and one can interrupt another. So a sum is an atomic add to a word in place, and
+// never a load and a store. What makes an entry is exact, too (insert): two programs that find no entry both try to
+// make one of zeros, the kernel refuses the second, and both add to the one that is there. A value of several words
+// that one program stores can be read by another when half of it is there.
+//
+// A value is copied before it is used, since the entry can change or go at any time (loadFixed). An update that the map
+// does not take is counted at a site: SiteFull if it has no room, SiteNoMem for all else.
+//
+// User space takes an aggregation's values (take()) by switching banks, see bank.go.
+
 // tables writes what handlers do with tables and cells.
 type tables struct{ *code }
 
+// mapOf is the name of a container's map.
 func mapOf(c *tree.Container) string { return tree.ContainerMap(c.ID) }
 
+// containerExpr is an expression that reads a table or a cell.
 func (b tables) containerExpr(e *tree.Expr) val {
 	c := b.container(e.Int)
 	if e.Op == tree.OpCellGet {
@@ -57,6 +82,7 @@ func (b tables) tableGet(c *tree.Container, e *tree.Expr, key *region, p *ir.Val
 	return b.enter(j)
 }
 
+// lookup is the address of the key's value, 0 if there is no entry.
 func (b tables) lookup(c *tree.Container, key *region) *ir.Value {
 	return b.Call(helperMapLookup, b.MapPtr(mapOf(c)), b.addr(key, 0))
 }
@@ -123,6 +149,7 @@ func (b tables) lost(c *tree.Container, rc *ir.Value, j *join) {
 	b.jump(j)
 }
 
+// tableRemove deletes an entry. It is no error if there is none.
 func (b tables) tableRemove(c *tree.Container, k *tree.Expr) {
 	key := stores(b).fixed(c.KeyLayout, c.Key, k)
 	b.Call(helperMapDelete, b.MapPtr(mapOf(c)), b.addr(key, 0))
@@ -140,10 +167,10 @@ func (b tables) upsert(c *tree.Container, key *region, size int, body func(p *ir
 	b.enter(done)
 }
 
-// insert gives the address of the key's value, which it makes of zeros where
-// there is none, after made. lost goes elsewhere with the error of the update. Both look-ups
-// are one: the way back to it is known to the verifier by a bit, which it keeps
-// of a number of which it knows nothing else.
+// insert gives the address of the key's value, which it makes of size zeros where there is none. made writes what is
+// done before an entry is made. lost writes what is done where none could be made, with the error of the update, and
+// goes elsewhere. The look-up before and the look-up behind the update are the same instructions: the verifier tells
+// the second from the first by the lowest bit of tried, which it keeps of a number of which it knows nothing else.
 func (b tables) insert(name string, key *region, size int, made func(), lost func(rc *ir.Value)) *ir.Value {
 	head := b.NewBlock()
 	b.Jump(head, b.Const(0))
@@ -177,6 +204,7 @@ func (b tables) tableUpdate(c *tree.Container, k, v *tree.Expr, op string) {
 	b.release(key)
 }
 
+// cellSet stores the value of a cell, one word at once, more of them one after another.
 func (b tables) cellSet(c *tree.Container, v *tree.Expr) {
 	p := b.MapValue(mapOf(c), 0)
 	if isWord(c) {
@@ -188,6 +216,7 @@ func (b tables) cellSet(c *tree.Container, v *tree.Expr) {
 	b.release(m)
 }
 
+// cellAdd changes the int of a cell by an operator: that of c.add(n) is +.
 func (b tables) cellAdd(c *tree.Container, v *tree.Expr, op string) {
 	b.updateWord(c, b.MapValue(mapOf(c), 0), b.number(v), op)
 }
