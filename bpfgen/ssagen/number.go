@@ -12,8 +12,19 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// The kernel shows the number of a system call without the interface that it was made by: 5 is fstat, and open by int
-// 0x80. Programs know it by startrace's own number (kernel.MaxSyscall).
+// The kernel shows the number of a system call without the interface that it was made by: on amd64, 5 is fstat(), and
+// open() where a 32-bit program has made the call. So programs know calls by startrace's own numbers
+// (kernel.MaxSyscall): those of the native table as they are, and those of the 32-bit table from kernel.CompatBase on.
+// For
+//
+//	probe("syscall:openat", …)     the tree has     span 0 … syscalls [257 1319]
+//
+// where 257 is openat() of the native table and 1319 that of the 32-bit table, 295 there. A program makes the own
+// number of the kernel's (ownNumber) and ends for the calls that it is not about (syscallFilter). The test of the
+// kernel's number comes first, since it rules out most calls, and only for the others the program reads from the task
+// by which interface the call was made (inCompat).
+//
+// The end of an execve() is a case of its own: it can bear another number than the start, see execNr.
 
 // calls finds the number of a system call, and ends the program for those that do not concern it.
 type calls struct{ *code }

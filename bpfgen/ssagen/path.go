@@ -8,16 +8,21 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// The path of a file is walked from the leaf to the root, so it is written
-// from the end of the buffer to its beginning: what results is an ordinary
-// string that starts somewhere in the buffer. One that does not fit loses its
-// beginning and keeps the leaf.
+// The path of a file is walked from the leaf to the root, since a directory entry of the kernel (a dentry) has its own
+// name and leads to its parent. So it is written from the end of the buffer to its beginning. What results is an
+// ordinary string that starts somewhere in the buffer. Of /usr/bin/ls, where /usr is a mount of its own, the buffer
+// becomes
 //
-// At each dentry: if it is the root of its mount, go on at the place where the
-// mount is mounted, and end at a mount without a parent; else write "/" and
-// the name and go on at the parent (prepend_path in fs/d_path.c does the
-// same). Nothing guards against a rename at the same time: the path may then
-// be one that never was.
+//	        /ls      the leaf
+//	    /bin/ls      its parent; the parent of that is the root of the mount
+//	/usr/bin/ls      the dentry on which the mount is mounted; its parent is the root
+//
+// A path that does not fit loses its beginning, has "…" there, and keeps the leaf.
+//
+// At each dentry: if it is the root of its mount, go on at the dentry on which the mount is mounted, and end at a mount
+// without a parent; else write "/" and the name and go on at the parent (prepend_path in fs/d_path.c does the same).
+// Nothing guards against a rename at the same time: the path may then be one that never was. A read that fails makes
+// the whole path FAULT.
 
 const (
 	// maxSteps bounds the names and the mounts of one path together.
@@ -32,14 +37,15 @@ const (
 	cutMark     = "…"
 )
 
+// The offsets of the words of pathWalk.state.
 const (
-	walkOff    = 0  // where the text begins
-	walkDentry = 8  // the current dentry
-	walkMount  = 16 // its struct mount
-	walkRoot   = 24 // the root of that
-	walkNumber = 32 // digits to be written
-	walkFlags  = 40 // of the result: wire.RefNone, wire.RefFault
-	walkSize   = 48
+	walkOff    = 0  // where the text begins in the buffer
+	walkDentry = 8  // the address of the current dentry
+	walkMount  = 16 // the address of the struct mount that the dentry is in
+	walkRoot   = 24 // the address of the dentry that is the root of this mount
+	walkNumber = 32 // the number of an inode, as far as its digits are not written yet
+	walkFlags  = 40 // the flags of the result: 0, wire.RefNone or wire.RefFault
+	walkSize   = 48 // the bytes of all
 )
 
 // paths writes the text of a path.
@@ -93,8 +99,10 @@ func (w *pathWalk) address() *ir.Value {
 	return v.x
 }
 
+// mounts reports whether the walk goes on beyond the mount of the file: a dentry alone does not tell its mount.
 func (w *pathWalk) mounts() bool { return w.e.Str != "dentry" }
 
+// alloc takes the memory of the walk. All of it is scratch memory, see rounds.go.
 func (w *pathWalk) alloc() {
 	o := w.o
 	room := layout.StringRoom(w.e.Type.Cap)

@@ -9,26 +9,30 @@ import (
 type pathWalk struct {
 	// b is the function under construction.
 	b *code
-	// e is the OpPath, and o the places of what it reads.
-	e   *tree.Expr
-	o   *tree.PathOffsets
-	end int64   // where the text ends in buf
-	buf *region // up to end the text, behind it room for reads of room bytes
-	// state goes round the loop: offsets walkOff and so on.
+	// e is the OpPath. Its Str says what the address is of: "file", "path" or "dentry".
+	e *tree.Expr
+	// o has the offsets of the members of the kernel's structs that are read.
+	o *tree.PathOffsets
+	// end is the offset in buf at which the text ends.
+	end int64
+	// buf has the text up to end. Behind that it has room for a read that begins at end.
+	buf *region
+	// state is what goes round the loop: the words walkOff and so on.
 	state *region
-	// dent and mnt are what was read of the current dentry and mount.
+	// dent is what was read of the current dentry, and mnt what was read of the mount that was left last.
 	dent, mnt *piece
-	// rooted: the walk has reached the root. full: the text takes the whole
-	// buffer, less the mark. done: it is complete. fault: a read failed.
+	// rooted is where the walk has reached the root. full is where the text does not fit: the result is all of buf up
+	// to end, with the mark at its beginning. done is where the text is complete. fault is where a read has failed.
 	rooted, full, done, fault *join
 }
 
-// A piece of a struct is read as a whole.
+// A piece of a struct is read as a whole: the bytes from lo to hi, into m.
 type piece struct {
 	m      *region
 	lo, hi int64
 }
 
+// A field is a member of a struct of the kernel: its offset and its size in bytes.
 type field struct{ off, size int }
 
 // newPiece gives memory for the least piece that holds the fields.
@@ -47,11 +51,12 @@ func (w *pathWalk) read(dst, size, src *ir.Value) {
 	w.b.unless(ir.NE, rc, 0, func() { w.b.jump(w.fault) })
 }
 
+// readPiece reads a piece of the struct at base.
 func (w *pathWalk) readPiece(s *piece, base *ir.Value) {
 	w.read(w.b.addr(s.m, 0), w.b.Const(s.hi-s.lo), w.b.Add(base, s.lo))
 }
 
-// of is a field of what was read.
+// of is a field of 8 bytes of what was read.
 func (w *pathWalk) of(s *piece, off int) *ir.Value {
 	return w.b.Load(8, w.b.addr(s.m, int64(off)-s.lo), 0)
 }
@@ -62,11 +67,13 @@ func (w *pathWalk) follow(base *ir.Value, off int) *ir.Value {
 	return w.b.Load(8, w.b.temp(), 0)
 }
 
+// get loads a word of the state.
 func (w *pathWalk) get(word int64) *ir.Value { return w.b.Load(8, w.b.addr(w.state, word), 0) }
 
+// set stores a word of the state.
 func (w *pathWalk) set(word int64, v *ir.Value) { w.b.Store(8, w.b.addr(w.state, word), 0, v) }
 
-// offset is where the text begins.
+// offset is where the text begins, bounded for the verifier.
 func (w *pathWalk) offset() *ir.Value {
 	off := w.get(walkOff)
 	w.b.unless(ir.UGT, off, w.end, func() { w.b.jump(w.fault) })

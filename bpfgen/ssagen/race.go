@@ -35,6 +35,7 @@ import (
 // order of the program; arm64 needs barriers, which there are from 5.12 on
 // (OpCmpXchg64 is one).
 
+// A place has placeSize bytes. Its words are at placeBegun and placeFly; the other constants say what is where in them.
 const (
 	placeSize  = 16
 	placeBegun = 0
@@ -54,7 +55,8 @@ const (
 	maxPlaces = 1 << 16
 )
 
-// A racePlace is the address of a key's place and its tag.
+// A racePlace is the place of a key in MapPlaces: the address at is that of its two words, and tag has 32 bits of the
+// hash.
 type racePlace struct{ at, tag *ir.Value }
 
 // races tells starts and ends of one key on two CPUs apart.
@@ -106,6 +108,7 @@ func (b races) startDone(p racePlace) {
 	b.Op(ir.OpAtomicAdd64, b.Add(p.at, placeFly), b.Op(ir.OpNeg, b.flying(p)))
 }
 
+// flying is what one start of the key adds to the word flying.
 func (b races) flying(p racePlace) *ir.Value {
 	return b.Imm(ir.OpAdd, b.Imm(ir.OpShl, p.tag, tagInFly), flyOne)
 }
