@@ -5,6 +5,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// run writes the statements of a block; nil has none.
 func (b stmts) run(blk *tree.Block) {
 	if blk == nil {
 		return
@@ -14,6 +15,7 @@ func (b stmts) run(blk *tree.Block) {
 	}
 }
 
+// stmt writes a statement.
 func (b stmts) stmt(s *tree.Stmt) {
 	defer b.at(s.Pos)()
 	switch s.Op {
@@ -54,6 +56,7 @@ func (b stmts) stmt(s *tree.Stmt) {
 	}
 }
 
+// containerStmt writes a statement that changes a container.
 func (b stmts) containerStmt(s *tree.Stmt) {
 	c := b.container(s.Int)
 	switch s.Op {
@@ -100,6 +103,7 @@ func (b stmts) own(v val) val {
 	return v
 }
 
+// ifStmt is SIf. Variables that the two ways set differently become parameters of the block behind it (join.go).
 func (b stmts) ifStmt(s *tree.Stmt) {
 	then, els := b.NewBlock(), b.NewBlock()
 	b.cond(s.Exprs[0], then, els)
@@ -115,6 +119,7 @@ func (b stmts) ifStmt(s *tree.Stmt) {
 	b.enter(j)
 }
 
+// returnStmt is SReturn: it leaves the function of the script that it stands in.
 func (b stmts) returnStmt(s *tree.Stmt) {
 	var v val
 	if len(s.Exprs) > 0 {
@@ -123,6 +128,7 @@ func (b stmts) returnStmt(s *tree.Stmt) {
 	b.leaveInline(s.Int, v)
 }
 
+// inlineExpr is OpInline: a call of a subprogram, or the body of the function where it is called.
 func (b stmts) inlineExpr(e *tree.Expr) val {
 	var v val
 	if site, ok := b.callees.of(e.Body); ok && (subs(b)).callable(site) {

@@ -9,10 +9,22 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
-// viaStack: its results are on the caller's stack.
+// This file writes calls of subprograms, and the subprograms themselves. What one is given and what it gives is said at
+// the type subprogram (generator.go), and which functions become one in callees.go.
+//
+// The calls of a function f of the script come to equal bodies but for their variables, so there is one subprogram:
+//
+//	handler: … f(x) … f(y) …     →     r1 = ctx, r2 = x; call f     …     r1 = ctx, r2 = y; call f
+//
+// The subprogram is built at its first call (makeSub): with a parameter for each word that it can be given (receive),
+// then its body (subBody), then its results (give). Only then it is known which of the words it uses and whether it
+// needs the context or scratch memory. So finish gives the parameters their registers at the end, and what has no
+// register lies on the stack of the caller. Each call passes what is used and leaves out the rest (subArgs).
+
+// viaStack reports whether its results are on the caller's stack.
 func (s *subprogram) viaStack() bool { return s.results > 1 || s.stops && s.results > 0 }
 
-// resultWords is how much of the caller's stack its results take.
+// resultWords is how many words of the caller's stack its results take.
 func (s *subprogram) resultWords() int {
 	if s.viaStack() {
 		return s.results
@@ -20,7 +32,7 @@ func (s *subprogram) resultWords() int {
 	return 0
 }
 
-// stackWords is how much of the caller's stack it uses.
+// stackWords is how many words of the caller's stack it uses, for its results and for the arguments without a register.
 func (s *subprogram) stackWords() int {
 	n := s.resultWords() - s.inRegs
 	for _, g := range s.given {
@@ -31,10 +43,11 @@ func (s *subprogram) stackWords() int {
 	return n
 }
 
-// maxRegs is how many arguments are in registers.
+// maxRegs is how many arguments a call has in registers at most: R1 to R5.
 const maxRegs = 5
 
-// subStack is the budget of stack of a subprogram.
+// subStack is the budget of the stack of a subprogram in bytes. The kernel allows 512 for a program and what it calls
+// together.
 const subStack = 96
 
 // callStmt is SCall.
@@ -323,6 +336,7 @@ func (s *subprogram) finish(params []*ir.Value) {
 // beginning is a place in the script for what belongs to the whole of f.
 func beginning(f *ir.Func) ir.Pos { return f.Blocks[0].Term.Pos }
 
+// usesCtx reports whether f asks for the context.
 func usesCtx(f *ir.Func) bool {
 	for _, b := range f.Blocks {
 		if slices.ContainsFunc(b.Values, func(v *ir.Value) bool { return v.Op == ir.OpCtx }) {
