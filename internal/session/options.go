@@ -12,40 +12,45 @@ import (
 	"github.com/startrace/startrace/internal/twins"
 )
 
-// Settings are what the command's own flags say.
+// Settings are what the command's own flags say. They hold for the whole run. At the zero value of a field its flag was
+// not given.
 type Settings struct {
-	// Code are the lines of -e, in their order; nil: there is a file, or the prompt.
+	// Code are the lines of -e, in their order. It is nil where there is a file, or the prompt.
 	Code []string
-	// Command is the text of -c, "" for none.
+	// Command is the text of -c.
 	Command string
-	// PIDs are the processes of -p, nil for none; Follow traces what these start, too (-f).
-	PIDs   []int
+	// PIDs are the processes of -p.
+	PIDs []int
+	// Follow traces what the processes of -p or the command start, too (-f).
 	Follow bool
-	// Cgroup, Container and User are what else processes must be, "" for anything: --cgroup, --container, --user.
+	// Cgroup, Container and User are what else processes must be: --cgroup, --container, --user. "" is anything.
 	Cgroup, Container, User string
-	// Duration is how long to trace, 0: until something else ends the run.
+	// Duration is how long to trace (--duration). At 0 something else ends the run.
 	Duration time.Duration
-	// Drain is how long the end may take, 0: defaultDrain.
+	// Drain is how long the handling of events may take at the end of the run (--drain), 0: defaultDrain.
 	Drain time.Duration
-	// Memory is the budget in bytes, 0: memory.Default.
+	// Memory is the most memory of the run in bytes (--memory), 0: memory.Default.
 	Memory uint64
 	// Output is the file of -o, "" for standard output.
 	Output string
 	// Format is the word of --format, "" for text.
 	Format string
-	// Guard: no cell of CSV is a formula to spreadsheets (--csv-guard).
+	// Guard makes no cell of CSV a formula to spreadsheets (--csv-guard).
 	Guard bool
-	// Quiet leaves out messages (-q), Verbose adds some (-v).
-	Quiet   bool
+	// Quiet leaves out messages (-q).
+	Quiet bool
+	// Verbose adds some messages (-v).
 	Verbose bool
 	// StrMax is the limit of captured strings in bytes, 0: the default.
 	StrMax int
-	Check  bool // verify the compiler's passes
-	// What scripts may do outside of themselves.
-	AllowWrite []string // folders
-	// AllowRun lets it run commands.
+	// Check verifies what each pass of the compiler has made.
+	Check bool
+	// AllowWrite are the folders in which scripts may write files.
+	AllowWrite []string
+	// AllowRun lets scripts run commands.
 	AllowRun bool
-	Unsafe   bool // change what is traced
+	// Unsafe lets scripts change what is traced.
+	Unsafe bool
 	// Exact lets no program miss calls because the kernel preempts it (--exact).
 	Exact bool
 }
@@ -64,27 +69,30 @@ type Options struct {
 	// Args is what follows the flags: the file or tool unless there is Code,
 	// then the arguments of the script, among them flags of either.
 	Args []string
-	// Own are startrace's own flags, which may stand behind the file, too, among
-	// those of the script; nil: there are none.
+	// Own gives startrace's own flags, which may stand behind the file, too, among those of the script. It is nil where
+	// there are none.
 	Own func(*Settings) *flags.Set
 
-	// Stdout gets results, Stderr messages.
+	// Stdout gets results, and Stderr gets messages.
 	Stdout, Stderr io.Writer
-	// Stdin is what the prompt reads, or the script -.
+	// Stdin is what the prompt reads, or the script with the name "-".
 	Stdin *os.File
-	// Signals ends the run, a second one at once.
+	// Signals ends the run: the first in order, the second also the callback that runs, the third at once.
 	Signals <-chan os.Signal
-	// Kernel is the one to compile for, for Verify; nil: the running one.
+	// Kernel is the one to compile for, for Verify. It is nil for the running one.
 	Kernel *kernel.Options
-	// Twins is for tests: handlers run on both sides.
+	// Twins is for tests: handlers run on both sides, and their containers are compared. It is nil in all other runs.
 	Twins *twins.Twins
 }
 
 // The exit codes of the command.
 const (
-	Done   = 0
+	// Done is that of a run in which all went well, unless exit() or the command of -c gave another.
+	Done = 0
+	// Failed is that of a run that could not start or go on, or in which a callback failed.
 	Failed = 1
-	Usage  = 2
+	// Usage is that of a mistake in the command line.
+	Usage = 2
 	// FailedBeside is Failed where a command of -c has an exit code, too. Programs
 	// that run a command have this one: timeout, env, docker run.
 	FailedBeside = 125

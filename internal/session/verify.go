@@ -13,8 +13,9 @@ import (
 
 // An Outcome is what compiling a script for a kernel came to.
 type Outcome struct {
-	// Points and Programs are how many the script has there; 0 where it cannot be compiled.
-	Points   int `json:"points"`
+	// Points is how many points the script has there. It is 0 where it cannot be compiled.
+	Points int `json:"points"`
+	// Programs is how many programs the script has there. It is 0 where it cannot be compiled.
 	Programs int `json:"programs"`
 	// FellBack says which alternatives of first() were taken, and why not those before them.
 	FellBack []string `json:"fell_back,omitempty"`
