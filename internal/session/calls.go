@@ -19,7 +19,7 @@ import (
 // calls calls the functions that a script gave away, from the first event or timer to the last function of at_exit,
 // and counts what they raise.
 type calls struct {
-	// o says what becomes of a panic of startrace itself.
+	// o are the options of the run, for what becomes of a panic of startrace itself (Guard).
 	o *Options
 	// host runs the script.
 	host *script.Host
@@ -30,7 +30,7 @@ type calls struct {
 
 	// atExit are the functions that at_exit() was given, in its order.
 	atExit []starlark.Callable
-	// counts are all, two of them those of timers and of at_exit.
+	// counts are the failures of all callbacks, those of ofTimers and exits among them.
 	counts []*failures
 	// ofTimers and exits are the failures of timers and of the functions of at_exit.
 	ofTimers, exits *failures
@@ -42,10 +42,12 @@ func newCalls(o *Options, out *output.Output, m *output.Messages) *calls {
 	return c
 }
 
-// failures counts what the callbacks of one probe, or the timers, raised. The
-// first of each function is shown when it happens, the rest as a number at the end.
+// failures counts what the callbacks of one probe, the timers or the functions of at_exit raised. The first of each
+// function is shown when it happens, the rest as a number at the end.
 type failures struct {
-	of    string // "handler of syscall:openat"
+	// of names the callbacks in messages: "handler of syscall:openat".
+	of string
+	// count is how many there were so far, those that were shown among them.
 	count uint64
 	// shown are the places of the functions of which one was shown.
 	shown map[string]bool

@@ -31,12 +31,15 @@ type compiler struct {
 	unwanted func() error
 }
 
-// common is what the parts of a run share, if it can have several: at the prompt,
-// or where probes can get points later. The zero value is for one part.
+// common is what the parts of a run share, if it can have several: at the prompt, or where probes can get points later.
+// The zero value is for one part.
 type common struct {
-	maps  *attach.Shared // of containers
-	types *infer.Types   // that these have
-	room  int            // for the containers that are declared later
+	// maps are the maps of the containers.
+	maps *attach.Shared
+	// types are the types that containers have in the parts so far.
+	types *infer.Types
+	// room is for how many containers there are epochs, those that are declared later among them.
+	room int
 }
 
 // compile makes the unit of a part. The result says what became of its plan, also

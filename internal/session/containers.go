@@ -23,11 +23,14 @@ type containers struct {
 	decoder *value.Decoder
 	// parts are those that are loaded.
 	parts *parts
-	twins *twins.Twins // for tests, else nil
+	// twins compares what handlers have done on both sides, in tests. It is nil in all other runs.
+	twins *twins.Twins
 
-	// backends are the containers in their maps, closed at the end of the run.
+	// backends are the containers in their maps, in the order in which parts have used them first. The session closes
+	// them at the end of the run.
 	backends []state.Container
-	bound    map[int]bool // by number
+	// bound has the numbers of the containers that are in maps by now.
+	bound map[int]bool
 	// oldest counts what full tables have dropped to make room.
 	oldest loss.Oldest
 }

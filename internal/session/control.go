@@ -19,9 +19,10 @@ type controls struct {
 	delivery *delivery
 	// machine says why the kernel does not count runs.
 	machine *machine.Machine
-	// counted: the runs of programs are asked for; uncounted is why the kernel
-	// does not count them.
-	counted   bool
+	// counted makes the kernel count the runs of programs of all parts. The prompt sets it; else they are counted where
+	// the script uses stats().
+	counted bool
+	// uncounted is why the kernel does not count runs. It is nil where it does, and where nobody has asked.
 	uncounted error
 }
 

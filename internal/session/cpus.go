@@ -15,9 +15,11 @@ import (
 // watchpoints, and what the kernel tells of processes. A CPU that comes has none, and
 // one that went lost them for good.
 type cpus struct {
+	// loader has the parts, and where messages go.
 	loader *loader
-	watch  kernel.CPUWatch
-	// news has been heard since.
+	// watch hears of CPUs.
+	watch kernel.CPUWatch
+	// news is what was heard since follow was called last.
 	news inbox[kernel.CPUNews]
 }
 
@@ -102,11 +104,11 @@ func (c *cpus) sayFailed(cpu int, err error) {
 	}
 }
 
-// probesOfCPU are the names of probes whose events on a CPU began or ended, and of
-// those that have moved to another.
+// probesOfCPU are the names of the probes whose events on a CPU began or ended, and of those that have moved to the CPU
+// newCPU.
 type probesOfCPU struct {
 	probes, moved []string
-	newCPU        int // of moved
+	newCPU        int
 }
 
 // changed lets all parts follow a CPU.

@@ -30,22 +30,27 @@ type delivery struct {
 	out *output.Output
 	// timers are called between the events, by their times.
 	timers *timers.List
-	// halted says that no function of the script is to be called any more.
+	// halted reports whether no function of the script is to be called any more.
 	halted func() bool
 
 	// room is how many bytes of a ring are taken at a time.
 	room int
-	// merger orders the records of all CPUs by their times.
-	merger   stream.Merger
-	flushing bool         // the merger gives out records
-	held     []heldRecord // records that came meanwhile
-	strays   uint64       // records that nothing in the unit describes
+	// merger orders the records of all CPUs by their times. It holds those that may still get an earlier one.
+	merger stream.Merger
+	// flushing is set while the merger gives out records.
+	flushing bool
+	// held are the records that an iterator has sent while flushing was set. They go to the merger afterwards.
+	held []heldRecord
+	// strays is how many records came that nothing in the units describes.
+	strays uint64
 
-	routes  []route      // by the number of the record
-	dumping map[int]bool // probes whose kept events are being shown
-	// event is the one event object, which points to the record that is being
-	// delivered; inEvent says that one is.
-	event   *value.Event
+	// routes say where records go. The index is the number that a record has in the session (part.first).
+	routes []route
+	// dumping has the probes whose kept events are being shown.
+	dumping map[int]bool
+	// event is the one event object of the session. It points to the record that is being delivered.
+	event *value.Event
+	// inEvent is set while a handler runs, or a line is printed.
 	inEvent bool
 }
 
@@ -53,15 +58,17 @@ type delivery struct {
 type route struct {
 	// record is the layout of these records.
 	record *wire.Record
-	// fn is the user half, called with args; nil where a line is printed.
-	fn   starlark.Callable
+	// fn is the user half. It is nil where a line is printed.
+	fn starlark.Callable
+	// args is the argument of fn: the event object of the session.
 	args starlark.Tuple
-	// line prints them; nil where fn is called.
+	// line prints these records. It is nil where fn is called.
 	line *eventline.Line
 	// failures counts what fn has raised, together with the other records of the probe.
 	failures *failures
-	// sent counts the records that were delivered, left those that were not when the run ended.
+	// sent is how many of these records were delivered so far.
 	sent int64
+	// left is how many of them were not delivered when the run ended.
 	left uint64
 }
 
@@ -182,7 +189,7 @@ func (d *delivery) drainList(p *part) error {
 	return p.drain(func(p *part, rec []byte) { d.held = append(d.held, heldRecord{p, bytes.Clone(rec)}) })
 }
 
-// A heldRecord waits until others have been given out.
+// A heldRecord is a record of a part that waits until others have been given out.
 type heldRecord struct {
 	part *part
 	rec  []byte

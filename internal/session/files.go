@@ -19,11 +19,13 @@ import (
 
 // files hears what becomes of the files in which probes are.
 type files struct {
+	// loader has the parts, and where messages go.
 	loader *loader
-	watch  *filewatch.Watch // nil before the first file
-	// changes have been noticed since.
+	// watch hears of changes. It is nil before the first file is added.
+	watch *filewatch.Watch
+	// changes is what was heard since renewFiles was called last.
 	changes inbox[filewatch.Change]
-	// times is how often each has changed.
+	// times is how often each file has changed so far.
 	times map[string]int
 }
 

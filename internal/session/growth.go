@@ -19,14 +19,15 @@ import (
 // for a module, and those in files of programs that are replaced (files.go). They
 // are compiled as a part of their own, which has the containers of the first.
 type growth struct {
+	// loader has the parts, and loads new ones.
 	loader *loader
-	// watch hears of modules; nil: of none.
+	// watch hears of modules. It is nil where this process may not hear of them.
 	watch *kernel.ModuleWatch
-	// gone are the probes that the prompt has replaced.
+	// gone are the probes that the prompt has replaced, by number. It is nil where a script runs.
 	gone map[int]bool
-	// modules have been announced since.
+	// modules are the names of modules that were announced since grow was called last.
 	modules inbox[string]
-	// files are those in which probes are.
+	// files are the files of programs in which probes are.
 	files files
 }
 

@@ -14,9 +14,12 @@ const intakeRoom = 2 << 20
 
 // progress is how far the ring of a part has been read, from its first drain on.
 type progress struct {
-	latest uint64 // the greatest time of a record that was taken
-	reach  uint64 // all records up to this time have been taken
-	behind bool   // records were left in the ring, for which there was no room
+	// latest is the greatest time of a record that was taken, in ns of CLOCK_MONOTONIC.
+	latest uint64
+	// reach is the time up to which all records have been taken.
+	reach uint64
+	// behind is set where the last take has left records in the ring, for which there was no room.
+	behind bool
 }
 
 // before is the time up to which everything is known at a time: a program that took

@@ -25,11 +25,13 @@ type Live struct {
 	s *session
 	// common is what the parts of all chunks share.
 	common common
-	target plan.Target // of all units
-	// gone are the probes that were replaced or taken away, by number.
-	gone   map[int]bool
-	failed bool // an error has been reported
-	// change is the replacement of probes that goes on; nil for none.
+	// target is the processes that count for all units. It is set by Begin.
+	target plan.Target
+	// gone are the probes that were replaced or taken away so far, by number.
+	gone map[int]bool
+	// failed is set once an error has been reported.
+	failed bool
+	// change is the replacement of probes that goes on. It is nil while none does.
 	change *change
 }
 

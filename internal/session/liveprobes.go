@@ -13,10 +13,12 @@ import (
 // A change replaces probes by others while these are attached: from then on the
 // old ones are stopped, and when the others are attached they are gone.
 type change struct {
+	// l is the session.
 	l *Live
-	// replaced are the old ones; -1 stands for one that was not attached.
+	// replaced are the numbers of the old ones. From replace on, -1 stands for one that was not attached.
 	replaced []int
-	stopped  []int
+	// stopped are the numbers of all old ones, from replace on. It is empty if the change fails before.
+	stopped []int
 }
 
 // Attach compiles, loads and attaches the probes from number first on, in the

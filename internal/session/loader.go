@@ -33,13 +33,13 @@ type loader struct {
 	parts *parts
 	// delivery is told where the records of a part go.
 	delivery *delivery
-	// binders connect a part that is loaded with the script and the run, in this
-	// order, before anything of it is attached.
+	// binders connect a part that is loaded with the script and the run. They are called in this order before anything
+	// of the part is attached.
 	binders []func(*part) error
 	// aside does work that takes long (session.aside).
 	aside func(work func() error) error
-	// ready is called when a part is loaded and bound and is about to be attached;
-	// nil: nobody waits for that.
+	// ready is called when a part is loaded and bound and is about to be attached. It is nil where nobody waits for
+	// that.
 	ready func()
 }
 

@@ -12,11 +12,15 @@ import (
 // grow with each part. User halves can put others beside them, which get numbers
 // from ownName down.
 type names struct {
-	kernel []string // of the units: tree.Unit.Names
-	own    []string
+	// kernel are the names that the units have (tree.Unit.Names). The name at index i has the number -i-1.
+	kernel []string
+	// own are the names that user halves have put beside them. The name at index i has the number ownName-i.
+	own []string
+	// number has the number of each name of both.
 	number map[string]int64
 }
 
+// ownName is the number of the first name of names.own.
 const ownName = -(1 << 40)
 
 // label makes the labels of points and functions mean their names.

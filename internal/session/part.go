@@ -24,29 +24,33 @@ import (
 // A part is what is compiled and loaded together: of a script all of it, at the
 // prompt what was typed at one time. The containers are those of the session.
 type part struct {
-	// plan is what was declared.
+	// plan is what was declared. It does not change, but for what the loader sets before it compiles.
 	plan *plan.Plan
-	late bool // it has points of modules that were loaded later, or in a file that was replaced
-	// replaced is that file, "" for none.
+	// late is set from the beginning for a part of points that came later: in modules that were loaded, or in a file
+	// that was replaced.
+	late bool
+	// replaced is the file that was replaced, for a late part with points in it; "" for all others.
 	replaced string
 
-	// unit is the compiled plan.
+	// unit is the compiled plan. It is nil until the part is compiled.
 	unit *bpfgen.Unit
-	// result is what became of the plan: halves, places, points.
+	// result is what became of the plan: halves, places, points. It is nil until the part is compiled.
 	result *infer.Result
-	// captured is what its plan was made with.
+	// captured is what the functions of the plan have captured, for late parts that are made of this one.
 	captured script.Captured
 
-	// loaded is the unit in the kernel.
+	// loaded is the unit in the kernel, from its loading on.
 	loaded *attach.Loaded
-	// reader drains the part's ring; nil where nothing is sent.
+	// reader drains the part's ring, from the loading on. It is nil where programs send nothing.
 	reader *stream.Reader
 	progress
-	stacks *stacks.Table // nil unless programs take some
-	// spans are the part's entries among those that items() reads.
+	// stacks is the table of the part's stacks. It is nil where programs take none.
+	stacks *stacks.Table
+	// spans are the part's entries among those that items() reads, from the loading on.
 	spans *openspans.Unit
-	first int // the number in delivery.routes of its record 0
-	// renumbered is where a record gets that number.
+	// first is the number in the session of the part's record 0: the index in delivery.routes.
+	first int
+	// renumbered is the memory in which renumber gives a record that number. It is used again for each record.
 	renumbered []byte
 }
 

@@ -11,26 +11,27 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
-// session is one run.
+// session is one run, from newSession to close. A script runs in it (Run), or a prompt writes one while it runs (Live).
 type session struct {
 	Options
 	*signals
 	// bell wakes the goroutine of the run.
 	bell *bell.Bell
 	phase
-	dialogue *dialogue // nil: a script runs
+	// dialogue is what the run knows of its prompt. It is nil where a script runs.
+	dialogue *dialogue
 
-	// messages takes what is no result.
+	// messages takes what is no result, for standard error.
 	messages *output.Messages
-	// out collects results.
+	// out collects results until they are written.
 	out *output.Output
 	// machine has facts about the kernel and this machine.
 	machine *machine.Machine
-	// target is the processes that count.
+	// target is the processes that count: those of -c, -p and the like.
 	target *target.Target
 	// results makes tables of values, with what is known of containers besides these.
 	results results.Known
-	// clock tells the time of day.
+	// clock gives the time of day of the times that events have.
 	clock *wallClock
 
 	// host runs the script.
@@ -39,34 +40,42 @@ type session struct {
 	calls *calls
 	// timers are those of every(), after() and --duration.
 	timers timers.List
-	// announced is what announce() was given before all was attached.
+	// announced is what announce() was given while probes were not attached yet. It is shown, and empty, once they are.
 	announced []string
 
 	// loaded is what the run has in the kernel.
 	loaded *loaded
 	// loader brings plans there.
 	loader *loader
-	growth *growth // nil: no probe can get points later
-	cpus   *cpus   // nil: nothing depends on which CPUs are online
-	// delivery brings events from there.
+	// growth attaches probes to points that come later. It is nil as long as no probe can get any.
+	growth *growth
+	// cpus follows CPUs that go on- and offline. It is nil as long as nothing depends on that.
+	cpus *cpus
+	// delivery brings events from the kernel to the script.
 	delivery *delivery
-	// budget bounds the memory of the run; nil until the settings are known.
+	// budget bounds the memory of the run. It is nil until the settings are known.
 	budget *memory.Budget
-	// ending bounds the end of the run.
+	// ending bounds how long the end of the run takes.
 	ending *ending
 }
 
-// phase is how far a run has come.
+// phase is how far a run has come. What was set stays set, but for code.
 type phase struct {
-	untraced bool   // the script is only looked at: nothing will be loaded
-	begun    bool   // tracing has begun
-	began    uint64 // when; 0 before
-	timeUp   bool   // --duration is over
-	exited   bool   // exit() was called
-	code     int    // what it was given
-	// leaving: the functions of at_exit are being called, after which none is.
+	// untraced is set from the beginning where the script is only looked at: nothing is loaded.
+	untraced bool
+	// begun is set once tracing has begun: the probes of a script are attached, and timers count from then on.
+	begun bool
+	// began is the time at which begun was set, in ns of CLOCK_MONOTONIC. It is 0 before.
+	began uint64
+	// timeUp is set once --duration is over.
+	timeUp bool
+	// exited is set once exit() was called.
+	exited bool
+	// code is what exit() was given last. It is 0 before, and where a prompt counts reported errors that of a failure.
+	code int
+	// leaving is set while the functions of at_exit are called and after that. No other function is called then.
 	leaving bool
-	// cutShort: the run has ended before all events were handled.
+	// cutShort is set at the end where the run has ended before all events were handled.
 	cutShort bool
 }
 
@@ -74,6 +83,8 @@ type phase struct {
 type dialogue struct {
 	// stopsLoading reports whether somebody wants no more of what is being loaded.
 	stopsLoading func() bool
-	taking       bool // what was written runs: its probes are not attached yet
-	asScript     bool // nothing more will be written
+	// taking is set while what was written runs: its probes are not attached yet.
+	taking bool
+	// asScript is set once nothing more will be written.
+	asScript bool
 }

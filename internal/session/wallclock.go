@@ -10,8 +10,10 @@ import (
 // clocks differ by a number that changes when the time of day is set, and when the
 // machine was suspended. It is there for the whole run.
 type wallClock struct {
-	offset int64 // what the time of day is ahead, in ns
-	next   int64 // the monotonic time behind which it is asked for again
+	// offset is what the time of day is ahead of the monotonic clock, in ns.
+	offset int64
+	// next is the monotonic time in ns after which the offset is asked for again.
+	next int64
 }
 
 const (
