@@ -9,7 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A call is one call of a builtin.
+// A call is one call of a builtin: by thread, under the name that the script uses, with args by position, and with
+// kwargs as pairs of a name and a value.
 type call struct {
 	thread *starlark.Thread
 	name   string

@@ -95,10 +95,10 @@ func (e *Env) declare(c *call, d *plan.Container, make func() value.Container) s
 	return v
 }
 
-// common are the arguments that all keyed containers take.
+// common are the arguments that all keyed containers take, as they were given: nil is an argument that was not.
 type common struct {
 	by   starlark.Value
-	size *int // nil: the default
+	size *int
 	unit starlark.Value
 }
 

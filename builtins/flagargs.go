@@ -14,7 +14,7 @@ import (
 // HelpWanted reports whether the arguments ask for help.
 func (fs *Flags) HelpWanted() bool { return fs.parse().help }
 
-// Again lets another script declare its flags; none is given.
+// Again forgets all flags and arguments, so that another script can declare its flags. None of these is given.
 func (fs *Flags) Again() { *fs = Flags{Own: fs.Own} }
 
 // give notes what the arguments say of a flag.
@@ -98,7 +98,7 @@ func (f *Flag) fallback(th *starlark.Thread) (starlark.Value, error) {
 	return f.Default, nil
 }
 
-// Check refuses arguments that no flag took.
+// Check refuses arguments that no flag took, after the script has declared its flags. Its error is a *UsageError.
 func (fs *Flags) Check() error {
 	p := fs.parse()
 	if len(p.unknown) > 0 {

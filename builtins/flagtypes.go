@@ -9,25 +9,26 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// A Flag is what one call of flag() declared.
+// A Flag is what one call of flag() declared. It does not change after that.
 type Flag struct {
-	// Name is the long one, without dashes and as the script wrote it; Short is the short one, "" without; Help says
-	// what it is for.
+	// Name is the long name, without dashes and as the script wrote it.
+	// Short is the letter of short=, "" without one. Help says what the flag is for.
 	Name, Short, Help string
-	// Default is its value where it is not given; None for none.
+	// Default is its value where it is not given. It is None for a flag without one.
 	Default starlark.Value
-	Type    starlark.Callable // nil for a switch
-	// Positional: it is an argument without a name.
+	// Type makes the value of the text that was given: int, float, str, bool, duration or a function of the script.
+	Type starlark.Callable
+	// Positional is set for an argument without a name.
 	Positional bool
-	// Switch: it takes no value. Required: it must be given.
+	// Switch is set for a flag that takes no value, of the type bool. Required is set for one that must be given.
 	Switch, Required bool
-	// Choices are the values that it takes; nil: all.
+	// Choices are the values that it takes. It is nil where it takes all.
 	Choices []string
-	// Least and Most are the ends of its values; nil where there is no such end.
+	// Least and Most are the ends of its values. They are nil where there is no such end.
 	Least, Most starlark.Value
 }
 
-// FlagName gives the word of a flag as arguments have it.
+// FlagName gives the word of a flag as arguments have it, without the two dashes: underscores are dashes there.
 func FlagName(name string) string { return flags.Name(name) }
 
 // Flags are the flags of a script and the arguments that it was given.
@@ -36,19 +37,21 @@ func FlagName(name string) string { return flags.Name(name) }
 // one flag from a positional argument, all flags must be known; Words has
 // those that stand in the script's text.
 type Flags struct {
-	// Words are the flags found in the text of the script.
+	// Words are the flags found in the text of the script, and from its call of flag() on each that the text did not
+	// tell.
 	Words []FlagWord
-	// Args are the arguments.
+	// Args are the arguments of the script.
 	Args []string
-	// Own gives the command's own flags, which no flag of a script can be; nil:
-	// there are none.
+	// Own gives the command's own flags, which no flag of a script can be. It is nil where there are none.
 	Own func() []flags.Flag
 
 	// decls are the flags that the script has declared so far.
 	decls []*Flag
-	// parsed are the arguments as they were last sorted by the flags that were known.
-	parsed     *parsedArgs
-	positional int // positional flags declared so far
+	// parsed are the arguments as they were last sorted by the flags that were known. It is nil while nobody has asked,
+	// and when Words has grown since.
+	parsed *parsedArgs
+	// positional is how many flags without a name have asked for their argument so far, whether there was one or not.
+	positional int
 }
 
 // A FlagWord is a flag as far as the text of the script tells before it runs.
@@ -56,10 +59,12 @@ type Flags struct {
 type FlagWord struct {
 	// Name and Short are as in Flag.
 	Name, Short string
-	Switch      bool // takes no value
-	// For completion, where the text tells.
+	// Switch is set for a flag that takes no value.
+	Switch bool
+	// Help and Type are what the flag is for and the name of its type, for completion. They are "" where the text does
+	// not tell.
 	Help, Type string
-	// Positional: it is an argument without a name.
+	// Positional is set for an argument without a name.
 	Positional bool
 	// Choices are the values that it takes, where the text tells them.
 	Choices []string
@@ -79,14 +84,19 @@ func FlagsOf(words []FlagWord) (out []flags.Flag) {
 
 // parsedArgs are arguments sorted by the flags that are known.
 type parsedArgs struct {
-	given map[string]string // by word; a switch has "true"
-	words []string          // those of given, as they came
-	twice string            // the first word that has two values
-	rest  []string          // positional
+	// given has the text of each flag that was given, by its long word. A switch has "true".
+	given map[string]string
+	// words are the long words of given, in the order in which they came first.
+	words []string
+	// twice is the first word that has two different values. It is "" where there is none.
+	twice string
+	// rest are the arguments without a name.
+	rest []string
 	// unknown are the words that look like flags and are none.
 	unknown []string
-	lacking string // the word of a flag that stands last, without its value
-	// help: there was --help.
+	// lacking is the long word of a flag that stands last, without its value. It is "" where there is none.
+	lacking string
+	// help is set where there was --help or -h.
 	help bool
 }
 

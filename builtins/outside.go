@@ -141,7 +141,7 @@ func procCall(e *Env, c *call) (starlark.Value, error) {
 // procWords are the attributes of proc(pid).
 var procWords = []string{"cgroup", "cmdline", "container", "cwd", "exe", "fds"}
 
-// A process is what proc(pid) gives: each word is read when it is asked for.
+// A process is what proc(pid) gives. Each word is read when it is asked for; where outside is nil it is None.
 type process struct {
 	pid     int
 	outside Outside
