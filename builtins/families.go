@@ -46,7 +46,7 @@ func (e *Env) Predeclared() starlark.StringDict {
 	return out
 }
 
-// New makes the environment of a script.
+// New makes the environment of a script. All else that Env has is the caller's to set.
 func New(rt Runtime) *Env {
 	e := &Env{
 		Runtime: rt,

@@ -195,7 +195,7 @@ func (e *Env) format(text string, escaped bool) (*format.Format, error) {
 	return f, nil
 }
 
-// FormatArg gives a value as package format wants it.
+// FormatArg gives a value as package format wants it. What is no number, text or None goes as its text.
 func FormatArg(v starlark.Value) format.Arg {
 	switch v := v.(type) {
 	case starlark.Int:

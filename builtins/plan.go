@@ -6,8 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Plan makes the plan of everything that was declared. It is called once,
-// when the script has ended: lambdas may use globals that are assigned later.
+// Plan makes the plan of everything that was declared. It is called when the script has ended, for lambdas may use
+// globals that are assigned later.
 func (e *Env) Plan(c Capturer) *plan.Plan { return e.PlanFrom(0, c) }
 
 // PlanFrom is the plan of the probes from number first on, with all containers. The numbers are the same as in the
@@ -31,8 +31,7 @@ func (e *Env) PlanFrom(first int, c Capturer) *plan.Plan {
 	return p
 }
 
-// Forget drops the probes from number first on: they were declared by what
-// failed.
+// Forget drops the probes from number first on, which were declared by what failed. Their numbers are given again.
 func (e *Env) Forget(first int) { e.probes = e.probes[:first] }
 
 // PlanPoint gives the plan's view of a point that a variable holds: the same
@@ -41,6 +40,7 @@ func (e *Env) PlanPoint(c Capturer, p *PointValue) plan.Point {
 	return e.pointMaker(c).value(p)
 }
 
+// pointMaker gives the maker of points of the plan that is being made.
 func (e *Env) pointMaker(c Capturer) *pointMaker {
 	if e.points == nil {
 		e.points = &pointMaker{c, make(map[*PointValue]plan.Point)}
@@ -49,6 +49,7 @@ func (e *Env) pointMaker(c Capturer) *pointMaker {
 	return e.points
 }
 
+// funcOf is c.Func, nil for nil.
 func funcOf(c Capturer, fn *starlark.Function) *plan.Func {
 	if fn == nil {
 		return nil
@@ -56,6 +57,7 @@ func funcOf(c Capturer, fn *starlark.Function) *plan.Func {
 	return c.Func(fn)
 }
 
+// all makes points.
 func (m *pointMaker) all(ps []Point) []plan.Point {
 	out := make([]plan.Point, len(ps))
 	for i, p := range ps {

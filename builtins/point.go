@@ -10,7 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
-// ParsePattern reads a point that is written as a string.
+// ParsePattern reads a point that is written as a string, such as "syscall:openat". pos is where it is written. The
+// error says what is wrong with it, and whether the kernel has such a point is not asked.
 func ParsePattern(text string, pos plan.Pos) (*plan.Pattern, error) {
 	word, _, _ := strings.Cut(text, ":")
 	kind, known := point.Named(word)

@@ -61,10 +61,10 @@ so.`,
 
 var _ starlark.HasAttrs = (*Probe)(nil)
 
-// Bind says what enable and the others act on.
+// Bind says what enable and the others act on, from when the probe is loaded.
 func (p *Probe) Bind(c ProbeControl) { p.control = c }
 
-// Pos is where it was declared.
+// Pos is where the probe was declared.
 func (p *Probe) Pos() plan.Pos { return p.pos }
 
 // Handler is the script's handler, nil for none.
@@ -183,6 +183,7 @@ func (p *Probe) Attr(name string) (starlark.Value, error) {
 	}).BindReceiver(p), nil
 }
 
+// toggle is enable() and disable(). Before the probe is loaded it only takes note.
 func (p *Probe) toggle(on bool) error {
 	switch {
 	case p.control == nil:
