@@ -29,6 +29,7 @@ type CPUChange struct {
 // watchpoint.
 func OnCPUs(l *Loaded) bool { return slices.ContainsFunc(l.programs, (*program).onCPUs) }
 
+// onCPUs reports whether the program runs by events of CPUs.
 func (p *program) onCPUs() bool {
 	_, ok := p.cpuEvent()
 	return ok
@@ -85,6 +86,7 @@ func CPUWent(l *Loaded, cpu int) (change CPUChange, err error) {
 	return change.once(), err
 }
 
+// runsOnCPUs is onCPUs of a program that is attached.
 func (p *program) runsOnCPUs() bool { return len(p.points) > 0 && p.onCPUs() }
 
 // closeOn closes the event that a program has on a CPU, and reports whether it had one.

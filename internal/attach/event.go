@@ -51,6 +51,7 @@ func openCounter(_ *Loaded, c tree.Counter, prog *ebpf.Program) ([]spot, error) 
 	return nil, explainCounter(c, err, kernel.HasCounters())
 }
 
+// counterAttr describes the event of a counter on one CPU. It is stopped until it has its program.
 func counterAttr(c tree.Counter) unix.PerfEventAttr {
 	attr := unix.PerfEventAttr{Type: c.Type, Config: c.Config, Sample: c.Period, Bits: unix.PerfBitDisabled}
 	if c.Period == 0 {

@@ -35,6 +35,7 @@ func Load(u *bpfgen.Unit, o Options) (*Loaded, error) {
 	return l, nil
 }
 
+// load is Load without a second try. What it has made it releases on an error.
 func load(u *bpfgen.Unit, o Options) (_ *Loaded, err error) {
 	l := &Loaded{unit: u, opts: o, maps: make(map[string]*ebpf.Map, len(u.Spec.Maps))}
 	defer func() {

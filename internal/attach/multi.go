@@ -36,6 +36,7 @@ type linker struct {
 	refusals int
 }
 
+// newLinker makes the linker of a program that was loaded for links.
 func newLinker(f *tree.Functions, prog *ebpf.Program) *linker {
 	if wayOf(f.Mech).probes == kernelProbes {
 		return &linker{kind: countingPoint, link: func(f *tree.Functions) (bpf.Link, error) {

@@ -54,6 +54,7 @@ func (l *Loaded) turnsRound(p *tree.Program) bool {
 	})
 }
 
+// shareFunction reports whether a function is among the places of both, by its name.
 func shareFunction(a, b []tree.Place) bool {
 	names := make(map[string]bool, len(a))
 	for _, p := range a {
@@ -74,6 +75,7 @@ func (l *Loaded) selected(want func(*program) bool) []*program {
 	return out
 }
 
+// rankOf is the rank of a program.
 func rankOf(p *tree.Program) rank {
 	switch {
 	case p.Name == bpfgen.SpanExec:

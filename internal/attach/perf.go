@@ -54,6 +54,7 @@ func openClock(_ *Loaded, c tree.Clock, prog *ebpf.Program) ([]spot, error) {
 	return points, explainRate(c.Freq, c.Period, err)
 }
 
+// clockAttr describes the event of a clock on one CPU. It is stopped until it has its program.
 func clockAttr(c tree.Clock) unix.PerfEventAttr {
 	attr := unix.PerfEventAttr{
 		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK,

@@ -11,6 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// cookieOf is the cookie of a place, nil if the program does not ask for it.
 func cookieOf(f *tree.Functions, p *tree.Place) *uint64 {
 	if f.Cookies {
 		return &p.Cookie
@@ -38,6 +39,7 @@ func explainPlace(f *tree.Functions, p *tree.Place, err error) error {
 	return err
 }
 
+// explainUserPlace says what the kernel has against a probe in a file of programs.
 func explainUserPlace(f *tree.Functions, p *tree.Place, err error) error {
 	switch {
 	case errors.Is(err, unix.ENOENT):

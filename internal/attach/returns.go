@@ -187,6 +187,8 @@ func (l *Loaded) returnOpener(prog *program, cpu int, otherwise opener) opener {
 	}
 }
 
+// openReturn attaches a program to the returns of one function by an event of tracefs, on which it then runs on all
+// CPUs.
 func (l *Loaded) openReturn(prog *program, p *tree.Place, calls, cpu int) (spot, error) {
 	name, id, err := l.returns.create(p, calls)
 	if err != nil {

@@ -62,6 +62,7 @@ func (l *Loaded) sessionType(p *tree.Program) ebpf.AttachType {
 	return ebpf.AttachNone
 }
 
+// uprobeSession describes a session at places of a file of programs.
 func uprobeSession(f *tree.Functions) *bpf.UprobeMulti {
 	u := uprobes(f)
 	u.Session = true
@@ -186,6 +187,7 @@ func (l *Loaded) openSession(p *program) ([]spot, error) {
 	return points, err
 }
 
+// linkSession makes the link of a session.
 func linkSession(f *tree.Functions, prog *ebpf.Program) (spot, error) {
 	if f.Mech == tree.AttachUprobe {
 		link, err := bpf.LinkUprobes(prog, uprobeSession(f))
@@ -195,6 +197,7 @@ func linkSession(f *tree.Functions, prog *ebpf.Program) (spot, error) {
 	return spot{link: link, kind: countingPoint}, err
 }
 
+// treeProgram finds a program of the unit, loaded or not, by its name.
 func (l *Loaded) treeProgram(name string) *tree.Program {
 	i := slices.IndexFunc(l.unit.Tree.Programs, func(p *tree.Program) bool { return p.Name == name })
 	return l.unit.Tree.Programs[i]

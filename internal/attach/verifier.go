@@ -169,6 +169,7 @@ var lockedHelper = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(helper bpf_probe_read|unknown func (bpf_)?probe_read)\w*(#\d+)?`)
 })
 
+// newVerifierError makes the error of what the verifier wrote. lines are those of the program, by their instructions.
 func newVerifierError(program string, lines []bpfgen.Line, log string, err error) error {
 	if mode := kernel.Lockdown(); mode == "confidentiality" && lockedHelper().MatchString(log) {
 		return fmt.Errorf("%w (%s): programs may not read the kernel's memory: %w", kernel.ErrLockdown, mode, err)

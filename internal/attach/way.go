@@ -121,8 +121,10 @@ func always(*Loaded, *program) bool { return true }
 
 func never(*Loaded, *program) bool { return false }
 
+// linkedReturns is the answer of return probes: those of links, from 6.14 on.
 func linkedReturns(l *Loaded, p *program) bool { return p.multi && l.returnsAsEntries() }
 
+// returnsAsEntries is Options.ReturnsAsEntries.
 func (l *Loaded) returnsAsEntries() bool {
 	return l.opts.ReturnsAsEntries != nil && l.opts.ReturnsAsEntries()
 }
