@@ -36,6 +36,7 @@ type calls struct {
 	ofTimers, exits *failures
 }
 
+// newCalls makes calls without a host, which newSession sets.
 func newCalls(o *Options, out *output.Output, m *output.Messages) *calls {
 	c := &calls{o: o, out: out, messages: m}
 	c.ofTimers, c.exits = c.count("timer"), c.count("at_exit")

@@ -74,6 +74,7 @@ func (c *cpus) renew() {
 	}
 }
 
+// came opens the events of a CPU that came online, and says at which probes.
 func (c *cpus) came(cpu int) {
 	change, err := c.changed(cpu, attach.CPUCame)
 	err = errors.Join(err, c.loader.delivery.frames.Processes.CPUCame(cpu))
@@ -83,6 +84,7 @@ func (c *cpus) came(cpu int) {
 	c.sayFailed(cpu, err)
 }
 
+// went closes the events of a CPU that went offline, and says at which probes.
 func (c *cpus) went(cpu int) {
 	change, err := c.changed(cpu, attach.CPUWent)
 	var words []string

@@ -49,6 +49,7 @@ func (g *growth) follow(p *part) error {
 	return nil
 }
 
+// add begins to watch a file.
 func (f *files) add(file string) (err error) {
 	if f.watch == nil {
 		if f.watch, err = filewatch.New(); err != nil {

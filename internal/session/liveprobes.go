@@ -97,6 +97,7 @@ func (c *change) forget(quiet bool, say func(*builtins.Probe) string) {
 	l.change = nil
 }
 
+// allGone reports whether all probes of a part were replaced or taken away.
 func (l *Live) allGone(part *part) bool {
 	return !slices.ContainsFunc(part.plan.Probes, func(probe *plan.Probe) bool { return !l.gone[probe.ID] })
 }

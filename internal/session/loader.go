@@ -140,6 +140,7 @@ func (l *loader) namesProcesses(p *part) bool {
 	return p.unit.Tree.UserStacks || l.host.Sources().Names("usym")
 }
 
+// listen makes the kernel tell what processes map, from the first part on for which addresses of processes are named.
 func (l *loader) listen(p *part, frames *stacks.Names) {
 	if frames.Processes.Hears() || !l.namesProcesses(p) {
 		return

@@ -74,6 +74,7 @@ func (s *session) idle() bool {
 // anybody still reads the output.
 const maxWait = time.Second
 
+// untilTimer is how long the run may sleep.
 func (s *session) untilTimer() time.Duration {
 	if s.delivery.behind() {
 		return 0

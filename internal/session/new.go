@@ -22,6 +22,7 @@ import (
 	"github.com/startrace/startrace/stdlib"
 )
 
+// newSession makes the session of a run. Nothing is read of the machine or loaded yet.
 func newSession(o Options) *session {
 	s := &session{Options: o, bell: bell.New(), clock: newWallClock(), machine: machineOf(&o),
 		messages: &output.Messages{W: o.Stderr, Quiet: o.Quiet, Verbose: o.Verbose}, out: output.New(o.Stdout)}

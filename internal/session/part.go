@@ -100,6 +100,7 @@ func (p *part) follow(pids ...int) error {
 	return nil
 }
 
+// followOne is follow of one process. It does nothing where the part follows none.
 func (p *part) followOne(pid int) error {
 	if p.result.Follow < 0 {
 		return nil
@@ -131,8 +132,10 @@ func (p *part) unfollow(pid int) error {
 	return nil
 }
 
+// followTable is the declaration of the table of followed processes.
 func (p *part) followTable() *tree.Container { return p.unit.Tree.Containers[p.result.Follow] }
 
+// followKey is a process as the key of that table.
 func (p *part) followKey(pid int) []byte {
 	key := make([]byte, p.followTable().KeyLayout.Size)
 	binary.NativeEndian.PutUint32(key, uint32(pid))
