@@ -17,6 +17,7 @@ func errModule(name string) error {
 		name)
 }
 
+// orNone is v, or None for an argument that was not given.
 func orNone(v starlark.Value) starlark.Value {
 	if v == nil {
 		return starlark.None

@@ -83,7 +83,19 @@ func aggEntry(kind plan.ContainerKind, doc string) Entry {
 	}
 }
 
-// declare completes a declaration and records the container.
+// How a container comes into being:
+//
+//	reads = count()                                       declare: a value.Agg with its plan.Container
+//	probe("syscall:read", lambda e: reads[e.comm].add())  the function captures the value
+//
+// The call gives a value of the interpreter at once, which works in user space from then on. Its plan.Container is the
+// declaration: kind, columns, size, unit and place. Where a kernel half uses it the session makes a map of it later,
+// moves what is in the value there, and the value reads and writes the map (session's containers.bind).
+//
+// A container has no name of its own. It is called by the variable that the call is assigned to (Env.CallAt), and has
+// no number before a plan is made: group() takes its members out of the list again (release).
+
+// declare completes a declaration and records the container. make makes its value.
 func (e *Env) declare(c *call, d *plan.Container, make func() value.Container) starlark.Value {
 	d.Name, d.Pos = e.CallAt(c.pos())
 	if d.Unit == 0 {
@@ -102,10 +114,12 @@ type common struct {
 	unit starlark.Value
 }
 
+// pairs are the arguments for unpack.
 func (a *common) pairs() []any {
 	return []any{"by?", &a.by, "size?", asked(&a.size), "unit?", &a.unit}
 }
 
+// into checks the arguments and puts them into a declaration.
 func (a *common) into(d *plan.Container) (err error) {
 	if d.Kind == plan.Count && a.unit != nil {
 		return errors.New("a count has no unit: total(unit = …) sums what has one")
@@ -215,6 +229,7 @@ func quantilesCall(e *Env, c *call) (starlark.Value, error) {
 // value is copied whole when it is read.
 const maxBuckets = 4000
 
+// checkBuckets refuses a histogram of buckets of one width that has none, too many, or bounds that look like ns.
 func checkBuckets(d *plan.Container) error {
 	if d.Kind != plan.LHist {
 		return nil

@@ -45,6 +45,7 @@ func (fs *Flags) notOwn(f *Flag) error {
 	return nil
 }
 
+// own are the command's own flags.
 func (fs *Flags) own() []flags.Flag {
 	if fs.Own == nil {
 		return nil
@@ -52,6 +53,7 @@ func (fs *Flags) own() []flags.Flag {
 	return fs.Own()
 }
 
+// declare records a flag. It refuses a name that another flag has.
 func (fs *Flags) declare(f *Flag) error {
 	if err := fs.notOwn(f); err != nil {
 		return err
@@ -131,6 +133,7 @@ func (fs *Flags) nearFlag(word string) string {
 	return ""
 }
 
+// parse gives the arguments as they are sorted by the flags that are known now.
 func (fs *Flags) parse() *parsedArgs {
 	if fs.parsed == nil {
 		fs.parsed = fs.parseAll()

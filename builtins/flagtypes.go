@@ -16,7 +16,8 @@ type Flag struct {
 	Name, Short, Help string
 	// Default is its value where it is not given. It is None for a flag without one.
 	Default starlark.Value
-	// Type makes the value of the text that was given: int, float, str, bool, duration or a function of the script.
+	// Type makes the value of the text that was given: int, float, str, bool, another builtin such as duration, or a
+	// function of the script.
 	Type starlark.Callable
 	// Positional is set for an argument without a name.
 	Positional bool

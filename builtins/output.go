@@ -88,6 +88,7 @@ func announceCall(e *Env, c *call) (starlark.Value, error) {
 // appendText appends str(v), escaped.
 func (e *Env) appendText(dst []byte, v starlark.Value) []byte { return append(dst, value.Screen(v)...) }
 
+// write gives a line to the output. Its memory is used again by the next one.
 func (e *Env) write(line []byte) (starlark.Value, error) {
 	e.out = line
 	if e.Muted {
@@ -124,6 +125,7 @@ func sprintfCall(e *Env, c *call) (starlark.Value, error) {
 // not fill memory.
 const maxFormats = 256
 
+// sprintf appends the text of printf or sprintf to dst.
 func (e *Env) sprintf(dst []byte, c *call) ([]byte, error) {
 	if len(c.kwargs) > 0 {
 		return dst, fmt.Errorf("%s: unexpected keyword argument %s", c.name, c.kwargs[0][0])
