@@ -20,8 +20,8 @@ import (
 // fill are set to zero, for the kernel compares keys byte by byte. Then strings are stored, and then numbers.
 //
 // A string that was not read yet is read straight to its place, which saves a copy (inPlace). To tell one that was cut
-// from one that just fits, one byte more is read than there is room for. That byte spoils the beginning of the next
-// leaf, so strings are stored in the order of their offsets, and numbers after all of them.
+// from one that just fits, one byte more is read than the type has room for. That byte can lie in the next leaf, so
+// strings are stored in the order of their offsets, and numbers after all of them.
 
 // A leaf is a part of a layout and what is stored there: the value v of type t, or, where text is set, the read of a
 // string that can be done in place. w is its place. A leaf without either stands for the layout alone (valLeaves).
