@@ -6,8 +6,8 @@
 // closed in the background, because the kernel waits for grace periods when it releases a perf tracepoint. That can go
 // on from the first call of Disable, DetachProbe or CPUWent until Close returns.
 //
-// What the kernel refuses is explained after the refusal. What it can do is tried only for those who ask (Features,
-// Try).
+// Nothing here reads the kernel's BTF. What the kernel refuses is explained after the refusal. What it can do is tried
+// only for those who ask (Features, Try).
 //
 // Where to begin to read: load.go makes the maps and loads the programs, attach.go attaches them and says in which
 // order, loss.go says what is counted as lost.
