@@ -58,7 +58,7 @@ type Flags struct {
 // A FlagWord is a flag as far as the text of the script tells before it runs.
 // The command needs it to leave these words to the script.
 type FlagWord struct {
-	// Name and Short are as in Flag.
+	// Name is the long word without the two dashes, with dashes for underscores (FlagName). Short is as in Flag.
 	Name, Short string
 	// Switch is set for a flag that takes no value.
 	Switch bool
