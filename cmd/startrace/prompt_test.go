@@ -172,7 +172,7 @@ func (p *promptTest) enter(line string) string {
 // another has been preempted (7.2); an upper bound, of events of all processes.
 // The terminal wraps it anywhere.
 var missed = regexp.MustCompile(`startrace: up to (\d+) events?(?s:.*?)` +
-	strings.Join(strings.Split("--exact misses no system call", ""), `\n?`) + `\n`)
+	strings.Join(strings.Split("fentry: see what comes in interrupts", ""), `\n?`) + `\n`)
 
 // enterWrapped is enter where a line that comes is longer than the terminal is
 // wide.

@@ -33,6 +33,8 @@ func (a *Report) WriteText(w io.Writer) error {
 	t := &sheet{paragraph.Page{Drop: folder}}
 	t.Wrapped(0, 2, "%s: %s", a.Script, a.summary())
 	t.Wrapped(0, 0, "%s", a.Who)
+	t.Wrapped(0, 0, "The top level was run once to find this. Where it declares other probes, for other arguments, at "+
+		"another time or on another machine, that is not here.")
 	t.asks(a.Asks)
 	for i := range a.Probes {
 		t.auditProbe(&a.Probes[i])

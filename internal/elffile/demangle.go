@@ -40,7 +40,20 @@ func demangleAs(name string, options ...demangle.Option) string {
 	if err != nil || text == name {
 		return ""
 	}
-	return text
+	return withoutTags(text)
+}
+
+// withoutTags is a name without the tags that a compiler gives to what returns a std::string and its kin, and no source
+// has: make[abi:cxx11]().
+func withoutTags(name string) string {
+	for {
+		before, rest, found := strings.Cut(name, "[abi:")
+		_, after, closed := strings.Cut(rest, "]")
+		if !found || !closed {
+			return name
+		}
+		name = before + after
+	}
 }
 
 // demangle fills t.demangled.

@@ -117,10 +117,11 @@ func TestDemangled(t *testing.T) {
 func TestDemangle(t *testing.T) {
 	for name, want := range map[string]string{
 		"_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE": "core::fmt::Formatter::write_str",
-		"_RNvC6_123foo3bar": "123foo::bar",
-		"_ZN2ns1fEi.cold":   "ns::f(int) [clone .cold]",
-		"plain":             "plain",
-		"_Zbroken":          "_Zbroken",
+		"_RNvC6_123foo3bar":      "123foo::bar",
+		"_ZN2ns1fEi.cold":        "ns::f(int) [clone .cold]",
+		"_ZN4shop4makeB5cxx11Ev": "shop::make()",
+		"plain":                  "plain",
+		"_Zbroken":               "_Zbroken",
 	} {
 		if got := Demangle(name); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)

@@ -25,6 +25,9 @@ func recordOf(fields ...any) (*wire.Record, []byte) {
 	for i := 0; i < len(fields); i += 2 {
 		at := wire.Type{Kind: wire.Int, Off: len(buf), Size: 8, Signed: true, TagOff: -1}
 		switch v := fields[i+1].(type) {
+		case nil:
+			at = wire.Type{Kind: wire.None, Off: len(buf), Size: 8, TagOff: -1}
+			buf = order.AppendUint64(buf, 0)
 		case int:
 			buf = order.AppendUint64(buf, uint64(v))
 		case string:
@@ -98,7 +101,9 @@ func TestLine(t *testing.T) {
 		"no tracepoint":            {"kprobe:f", "text", all, who + "kprobe:f prio=-2 why=late"},
 		"a field beside arguments": {sched, "text", append(all, "uid", 5), who + sched + " prio=-2 why=late uid=5"},
 		"an argument is missing":   {sched, "text", all[:6], who + sched + " prio=-2"},
-		"no process":               {sched, "text", all[4:], "0.000000 3 None None " + sched + " prio=-2 (late)"},
+		"a null pointer": {sched, "text", []any{"comm", "sh", "pid", 7, "args.prio", nil, "args.why", "late"},
+			who + sched + " prio=0 (late)"},
+		"no process": {sched, "text", all[4:], "0.000000 3 None None " + sched + " prio=-2 (late)"},
 		"the point is a field": {sched, "text", append(all, "probe", "tracepoint:other:y"),
 			who + "tracepoint:other:y prio=-2 why=late"},
 	} {

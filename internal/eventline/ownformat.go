@@ -67,6 +67,8 @@ func plainArgument(v render.Value, field *kernel.TracepointField) (printfmt.Valu
 		return printfmt.Int(n, field.Size, field.Signed), true
 	}
 	switch v := v.(type) {
+	case nil: // a null pointer, which the kernel prints as 0
+		return number(0)
 	case bool:
 		if v {
 			return number(1)

@@ -35,7 +35,8 @@ const (
 var texts = map[bpfgen.SiteKind]text{
 	attach.LossMissed: {"event",
 		"up to %s of %s not seen: the kernel skips a program while another runs on the same CPU",
-		"aggregations then count too little by at most that; --exact misses no system call", ofProbe},
+		"aggregations then count too little by at most that; --exact misses no system call, and " +
+			"rawtracepoint: and fentry: see what comes in interrupts", ofProbe},
 	attach.LossChildren: {"new process",
 		"up to %s not followed%.0s: the kernel skips a program while another runs on the same CPU",
 		"nothing of what they do is seen", ofProbe},

@@ -33,11 +33,13 @@ func TestDescribeLoss(t *testing.T) {
 	}{
 		{attach.Loss{Kind: attach.LossMissed, Count: 4},
 			"up to 4 events of syscall:openat not seen: the kernel skips a program while another runs on the same " +
-				"CPU; aggregations then count too little by at most that; --exact misses no system call"},
+				"CPU; aggregations then count too little by at most that; --exact misses no system call, and " +
+				"rawtracepoint: and fentry: see what comes in interrupts"},
 		{attach.Loss{Kind: attach.LossMissed, Count: 4, AnyCall: true},
 			"up to 4 events of syscall:openat not seen: the kernel skips a program while another runs on the same " +
 				"CPU, and counts that at system calls of whatever name and process; " +
-				"aggregations then count too little by at most that; --exact misses no system call"},
+				"aggregations then count too little by at most that; --exact misses no system call, and " +
+				"rawtracepoint: and fentry: see what comes in interrupts"},
 		// > On one without them, from 6.19 on, a child that is missed is said: "up to 2 new processes not followed".
 		{attach.Loss{Kind: attach.LossChildren, Probe: -1, Count: 2},
 			"up to 2 new processes not followed: the kernel skips a program while another runs on the same CPU; " +

@@ -14,24 +14,31 @@ import (
 // signals are what signals ask of a run, from its beginning to its end: another
 // goroutine takes note of them.
 type signals struct {
-	bell        *bell.Bell
-	ending      *ending
-	interrupted atomic.Bool // one asked for the end
-	hurried     atomic.Bool // a second one asked again
-	reading     atomic.Bool // the script is read, for which a pipe can be waited for
-	declared    atomic.Bool // the script has run; its callbacks end by themselves
-	// came is closed when the first one has come.
+	// bell wakes the goroutine of the run.
+	bell *bell.Bell
+	// ending is told that the end is wanted.
+	ending *ending
+	// interrupted is set once a first signal has asked for the end.
+	interrupted atomic.Bool
+	// hurried is set once a second one has asked again, after declared.
+	hurried atomic.Bool
+	// reading is set while the script is read, which may be a pipe that waits. Then the first signal ends the process.
+	reading atomic.Bool
+	// declared is set once the top level of the script has run. Before, a signal ends the script.
+	declared atomic.Bool
+	// came is closed when the first signal has come.
 	came chan struct{}
-	// before is called before the process is ended at once, and say tells why.
+	// before is called before the process is ended at once.
 	before func()
-	say    func(text string)
+	// say tells the user why it is.
+	say func(text string)
 	// failure is the exit code of a run that failed.
 	failure func() int
 }
 
-// watch passes signals on: the first ends the run in order, or by cancel a
-// script that is still declaring; the second also a callback at once that does not
-// end, so that what was counted is printed; the next one ends all at once.
+// watch passes signals on. The first ends the run in order. The second also ends the callback that runs, by cancel, so
+// that what was counted is printed. The third ends the process. While the script is still declaring, the first ends the
+// script by cancel, and the second the process.
 func (s *signals) watch(signals <-chan os.Signal, cancel func()) {
 	go func() {
 		for n := 0; ; n++ {

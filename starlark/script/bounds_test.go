@@ -5,6 +5,40 @@ import (
 	"testing"
 )
 
+// A chain without brackets has a level for each part, too.
+func TestTooDeep(t *testing.T) {
+	for _, code := range []string{
+		"x = 1" + strings.Repeat(" + 1", 20000), "f = lambda e: e" + strings.Repeat(".a", 300000),
+		"x = len" + strings.Repeat("()", 20000), "x = 1\nif x: pass\n" + strings.Repeat("elif x: pass\n", 20000),
+	} {
+		_, err := New(Options{}).parse("t.star", []byte(code))
+		if err == nil || !strings.Contains(err.Error(), "this goes on for more than 10000 parts") {
+			t.Errorf("%.30s: %v", code, err)
+		}
+	}
+	if _, err := New(Options{}).parse("t.star", []byte("x = 1"+strings.Repeat(" + 1", 9000))); err != nil {
+		t.Error(err)
+	}
+}
+
+// Methods of strings multiply, too.
+func TestTooLongText(t *testing.T) {
+	for call, bytes := range map[string]string{
+		`(a * 100000).replace("", a * 100000)`:          "10000200000",
+		`(a * 100000).replace(a, a * 100000)`:           "10000000000",
+		`(a * 100000).join([a] * 100000)`:               "10000000000",
+		`("{0}" * 100000).format(a * 100000)`:           "10000300000",
+		`("{b!r:}" * 100000).format(b = a * 100000)`:    "10000600000",
+		`("{}{}" * 50000).format(*[a * 20000] * 99999)`: "2000180000",
+	} {
+		h := New(Options{})
+		err := h.RunCode([]string{"a = 'a'", "x = " + call}, nil)
+		if want := "this would be a string of " + bytes; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", call, err, want)
+		}
+	}
+}
+
 // > | elements that user code goes over or makes at once, as by `list(range(n))`, a comprehension or `[0] * n`; bytes
 // > of a string | 67108864; 1073741824 |
 func TestTooLarge(t *testing.T) {
@@ -12,30 +46,25 @@ func TestTooLarge(t *testing.T) {
 	for code, want := range map[string]string{
 		"x = list(range(1 << 62))": "1:9: list: this goes over 4611686018427387904 elements at once," +
 			elements,
-		"x = tuple(range(1 << 62))":                            "1:10: tuple: this goes over",
-		"x = set(range(1 << 40))":                              "1:8: set: this goes over",
-		"x = dict(range(1 << 40))":                             "1:9: dict: this goes over",
-		"x = sorted(range(1 << 40))":                           "1:11: sorted: this goes over",
-		"x = reversed(range(1 << 40))":                         "1:13: reversed: this goes over",
-		"x = enumerate(range(1 << 40))":                        "1:14: enumerate: this goes over",
-		"x = zip(range(1 << 40), range(1 << 50))":              "1:8: zip: this goes over",
-		"x = min(range(1 << 40))":                              "1:8: min: this goes over",
-		"x = sum(range(1 << 40))":                              "1:8: sum: this goes over",
-		"x = [y for y in range(1 << 62)]":                      "1:17: this goes over",
-		"x = {y: 0 for y in range(1 << 62)}":                   "1:20: this goes over",
-		"print(*range(1 << 62))":                               "1:8: this goes over",
-		"x = []\nx.extend(range(1 << 62))":                     "2:9: this goes over",
-		"x = []\nx += range(1 << 62)":                          "2:3: this goes over",
-		"x = {0: []}\nx[0] += range(1 << 62)":                  "2:6: this goes over",
-		"x = set()\nx = x.union(range(1 << 62))":               "2:12: this goes over",
-		"x = \"ab\" * (1 << 40)":                               "1:10: this would be a string of 2199023255552 bytes," + text,
-		"x = b\"ab\" * (1 << 40)":                              "1:11: this would be a bytes of 2199023255552 bytes," + text,
-		"x = [0] * (1 << 40)":                                  "1:9: this would be a list of 1099511627776 elements," + elements,
-		"x = (\"a\" * 100000).replace(\"\", \"b\" * 100000)":   "1:27: this would be a string of 10000200000 bytes," + text,
-		"x = (\"a\" * 100000).replace(\"a\", \"b\" * 100000)":  "1:27: this would be a string of 10000000000 bytes," + text,
-		"x = (\"a\" * 100000).join([\"b\"] * 100000)":          "1:24: this would be a string of 10000000000 bytes," + text,
-		"x = (\"{0}\" * 100000).format(\"b\" * 100000)":        "1:28: this would be a string of 10000300000 bytes," + text,
-		"x = (\"{a!r:}\" * 100000).format(a = \"b\" * 100000)": "1:31: this would be a string of 10000600000 bytes," + text,
+		"x = tuple(range(1 << 62))":               "1:10: tuple: this goes over",
+		"x = set(range(1 << 40))":                 "1:8: set: this goes over",
+		"x = dict(range(1 << 40))":                "1:9: dict: this goes over",
+		"x = sorted(range(1 << 40))":              "1:11: sorted: this goes over",
+		"x = reversed(range(1 << 40))":            "1:13: reversed: this goes over",
+		"x = enumerate(range(1 << 40))":           "1:14: enumerate: this goes over",
+		"x = zip(range(1 << 40), range(1 << 50))": "1:8: zip: this goes over",
+		"x = min(range(1 << 40))":                 "1:8: min: this goes over",
+		"x = sum(range(1 << 40))":                 "1:8: sum: this goes over",
+		"x = [y for y in range(1 << 62)]":         "1:17: this goes over",
+		"x = {y: 0 for y in range(1 << 62)}":      "1:20: this goes over",
+		"print(*range(1 << 62))":                  "1:8: this goes over",
+		"x = []\nx.extend(range(1 << 62))":        "2:9: this goes over",
+		"x = []\nx += range(1 << 62)":             "2:3: this goes over",
+		"x = {0: []}\nx[0] += range(1 << 62)":     "2:6: this goes over",
+		"x = set()\nx = x.union(range(1 << 62))":  "2:12: this goes over",
+		"x = \"ab\" * (1 << 40)":                  "1:10: this would be a string of 2199023255552 bytes," + text,
+		"x = b\"ab\" * (1 << 40)":                 "1:11: this would be a bytes of 2199023255552 bytes," + text,
+		"x = [0] * (1 << 40)":                     "1:9: this would be a list of 1099511627776 elements," + elements,
 		"x = (1 << 100) * (0, 1)": "1:16: this would be a tuple of 2535301200456458802993406410752 elements," +
 			elements,
 		"x = [0]\nx *= 1 << 30":                    "2:3: this would be a list",

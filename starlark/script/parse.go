@@ -33,8 +33,8 @@ func (h *Host) parseAs(options *syntax.FileOptions, name string, src []byte) (*f
 	}
 	if deep := tooDeep(tree); deep != nil {
 		at, _ := deep.Span()
-		return nil, fmt.Errorf("%s: this goes on for more than %d parts, as a + b + c + … has: use a list or a loop", at,
-			mostDeep)
+		return nil, fmt.Errorf("%s: this goes on for more than %d parts, as a + b + c + … has: use a list or a loop",
+			at, mostDeep)
 	}
 	f.tree = tree
 	f.index()
