@@ -106,15 +106,15 @@ func (e *ending) endIn(after, given time.Duration) {
 // got no CPU meanwhile, is no longer than others. After so many looks it is ended in any case.
 func (e *ending) cutBusy(seen doing, given time.Duration, looks int) {
 	look := min(given/latest, longestLook)
-	e.in(look, func() {
+	e.inOwnTime(look, func() {
 		now := e.doing()
 		busy := now.waits || now.cpu-seen.cpu >= look/2 || looks <= 0
 		switch {
-		case now.call != seen.call:
-			seen = now
-		case now.call != 0 && busy:
+		case e.preparing.Load() || now.call != 0 && now.call == seen.call && busy:
 			e.cutNow(given)
 			return
+		case now.call != seen.call:
+			seen = now
 		}
 		e.cutBusy(seen, given, looks-1)
 	})

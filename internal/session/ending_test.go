@@ -238,3 +238,16 @@ func TestGivenUp(t *testing.T) {
 		}
 	}
 }
+
+// What is compiled without end is given up, too: nothing is traced yet, so nothing is lost.
+func TestPreparingIsGivenUp(t *testing.T) {
+	gaveUp := make(chan string, 1)
+	e := &ending{drain: time.Millisecond, cancel: func(string) {}, hurry: func(time.Duration) {}, say: func(string) {},
+		held: func() time.Duration { return 0 }, doing: func() doing { return doing{} },
+		giveUp: func(what string) { gaveUp <- what }}
+	e.preparing.Store(true)
+	e.ask(true)
+	if what := <-gaveUp; what != "startrace: interrupted before all probes were attached" {
+		t.Error(what)
+	}
+}

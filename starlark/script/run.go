@@ -238,9 +238,8 @@ func (h *Host) Plan() *plan.Plan {
 // Call calls a callback of the script. Errors of the script come as Errors
 // with a traceback.
 func (h *Host) Call(fn starlark.Callable, args ...starlark.Value) (starlark.Value, error) {
-	before := h.going.begin()
+	defer h.going.end(h.going.begin()) // also where startrace itself fails
 	v, err := starlark.Call(h.thread, fn, args, nil)
-	h.going.end(before)
 	if err != nil {
 		return nil, h.explain(err)
 	}
