@@ -44,6 +44,12 @@ func TestTypesTellFormats(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d are the same; not %s", same, len(names), strings.Join(other, ", "))
+	if opts.Release == "5.10" { // whose types leave many out, which is said of each
+		if slices.ContainsFunc(other, func(o string) bool { return !strings.HasSuffix(o, ": none") }) {
+			t.Errorf("some are told otherwise, and not left out")
+		}
+		return
+	}
 	if same*100 < len(names)*95 {
 		t.Errorf("only %d of %d formats are the same", same, len(names))
 	}
@@ -55,9 +61,14 @@ func TestTypesTellFormats(t *testing.T) {
 	}
 }
 
+// recordText is where the fields of a record are. The texts of arguments that new kernels (7.2) put behind the
+// arguments of system calls (__filename_val) have no types.
 func recordText(t *Tracepoint) string {
 	var out []string
 	for _, f := range t.Fields {
+		if t.Group == "syscalls" && strings.HasPrefix(f.Name, "__") && strings.HasSuffix(f.Name, "_val") {
+			continue
+		}
 		out = append(out, strings.Join([]string{f.Name, strconv.Itoa(f.Off), strconv.Itoa(f.Size)}, " "))
 	}
 	return strings.Join(out, ";")
