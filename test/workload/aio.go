@@ -15,17 +15,17 @@ const (
 
 // aioRequest is struct iocb.
 type aioRequest struct {
-	data     uint64
-	key      uint32
-	flags    int32
-	command  uint16
-	priority int16
-	fd       uint32
-	buffer   uint64
-	length   uint64
-	offset   int64
-	_        uint64
-	_        [2]uint32
+	_       uint64 // data
+	_       uint32 // key
+	_       int32  // flags
+	command uint16
+	_       int16 // priority
+	fd      uint32
+	buffer  uint64
+	length  uint64
+	_       int64 // offset
+	_       uint64
+	_       [2]uint32
 }
 
 // aioEnd is struct io_event.
