@@ -67,7 +67,6 @@ func (s search) expandOne(p plan.Point) []*Target {
 
 // expandFirst gives the first point that this kernel has.
 func (s search) expandFirst(p *plan.First) []*Target {
-	var tried []string
 	var refused []*refusal.Refusal
 	for i, one := range p.Points {
 		var out []*Target
@@ -77,7 +76,7 @@ func (s search) expandFirst(p *plan.First) []*Target {
 			}
 		})
 		if r == nil && len(out) > 0 {
-			c := Choice{Probe: s.probe, Pos: p.Pos, Refused: tried, Rest: len(p.Points) - i - 1}
+			c := Choice{Probe: s.probe, Pos: p.Pos, Refused: reasons(refused), Rest: len(p.Points) - i - 1}
 			for _, t := range out {
 				c.Chosen = append(c.Chosen, t.Names()...)
 			}
@@ -85,14 +84,22 @@ func (s search) expandFirst(p *plan.First) []*Target {
 			return out
 		}
 		if r != nil {
-			tried, refused = append(tried, r.Msg), append(refused, r)
+			refused = append(refused, r)
 		}
 	}
 	if len(refused) == len(p.Points) && lackOneThing(refused) {
 		panic(refused[0])
 	}
-	refusal.Wrong(p.Pos, "this kernel has none of these points: %s", strings.Join(tried, "; "))
+	refusal.Wrong(p.Pos, "this kernel has none of these points: %s", strings.Join(reasons(refused), "; "))
 	return nil
+}
+
+// reasons are what refusals say.
+func reasons(refused []*refusal.Refusal) (out []string) {
+	for _, r := range refused {
+		out = append(out, r.Msg)
+	}
+	return out
 }
 
 // lackOneThing is whether this kernel is without what all the points need, so that one of them says it all.

@@ -109,8 +109,8 @@ type program struct {
 	unseen uint64
 }
 
-// Map gives a map of the unit by its name (bpfgen.MapRing, tree.ContainerMap …), nil if there is none. It belongs to l,
-// or to Options.Shared, and is not to be closed by the caller.
+// Map gives a map of the unit by its name, such as bpfgen.MapRing, and nil if there is none. It belongs to l, or to
+// Options.Shared, and is not to be closed by the caller.
 func (l *Loaded) Map(name string) *ebpf.Map { return l.maps[name] }
 
 // program finds a loaded program by its name, nil if there is none.

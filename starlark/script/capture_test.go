@@ -71,8 +71,7 @@ func TestCapture(t *testing.T) {
 	}
 }
 
-// > | elements of a constant of a kernel half, those within them counted as often as they stand there; how deep they
-// > are nested | 1048576; 1000 |
+// > | elements of a constant of a kernel half, each as often as it stands there; levels of them | 1048576; 1000 |
 func TestConstantsThatAreTooLarge(t *testing.T) {
 	for grows, want := range map[string]string{
 		"a = (a, a)":                       "tuple of more than 1048576 elements",

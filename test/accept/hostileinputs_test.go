@@ -1,0 +1,75 @@
+package accept
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/test/need"
+)
+
+// A script that comes from a pipe is waited for until a signal comes: one is enough.
+func TestSignalWhileTheScriptIsRead(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "script.star")
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program(t, "startrace"), pipe)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits for the reader
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := cmd.Process.Signal(unix.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("%v, want exit code 1", err)
+	}
+}
+
+// What has no end is not read as the types of a kernel.
+func TestTypesWithoutEnd(t *testing.T) {
+	e := startrace(t, "verify", "--btf", "/dev/zero", "opensnoop")
+	if e.status != 1 || !strings.Contains(e.stderr, "it has more than 256 MB: that is no BTF") {
+		t.Errorf("exit code %d: %s", e.status, excerpt(e.stderr))
+	}
+}
+
+// What folded stacks have no place for is counted: rows, events, and rows of tables without a number.
+func TestLeftOutOfFoldedStacks(t *testing.T) {
+	needTracing(t)
+	for _, script := range []string{
+		`out = columns(a = "%d")` + "\n" + `probe("syscall:getppid", lambda e: out(1))`,
+		`probe("syscall:getppid")`,
+		`t = table()` + "\n" + `probe("syscall:getppid", lambda e: t.set(0, 1))` + "\n" +
+			`at_exit(lambda: show({i: "x" for i in range(7)}))`,
+	} {
+		e, _ := traced(t, script, []string{"--format", "folded"}, "getppid", "7")
+		const want = "7 lines of the output left out: --format folded has tables of numbers only"
+		if e.stdout != "" || !strings.Contains(e.stderr, want) && e.skipped(t) == 0 {
+			t.Errorf("%s\n%s%s, want %s", script, e.stdout, excerpt(e.stderr), want)
+		}
+	}
+}
+
+// A function of C++ is found by the name that its source has, without the tags of its ABI.
+func TestFunctionsWithTagsOfTheABI(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, "g++ -g", "shop.cpp", `#include <string>
+namespace shop { __attribute__((noipa)) std::string make(int n) { return std::string(n, 'x'); } }
+int main() { return shop::make(3).size() != 3; }`)
+	e := startrace(t, "-q", "-e", `probe("ufunc:`+binary+`:shop::make", lambda e: print(e.func, e.args.n))`, "-c",
+		binary).ok(t)
+	if e.stdout != "shop::make 3\n" {
+		t.Errorf("%s", e.stdout)
+	}
+}
