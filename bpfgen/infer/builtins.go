@@ -19,7 +19,7 @@ type builtin struct {
 	kernel  func(b *body, args []arg, pos plan.Pos) val
 	instead string
 	// user walks a call in user code. nil: its arguments are values of user space, and so is what it gives.
-	user func(u *user, f *builtin, x *syntax.CallExpr) uval
+	user func(u *userWalk, f *builtin, x *syntax.CallExpr) uval
 	// wants are the types of its arguments by their places, gives is that of its result: the interpreter's names, where
 	// they are known.
 	wants [][]string

@@ -35,8 +35,8 @@ import (
 //	container c0 total "bytes" key str[16]
 //	container c1 table "last" key u32 value u64
 //
-// A table that is only read, or of which one entry is set from another, has no type after that. settle.go then gives
-// it one. A part of a key that is None wherever the container is used is no part of the key in the map (presentParts),
+// A table that is only read, or of which one entry is set from another, has no type after that. untypedtables.go then
+// gives it one. A part of a key that is None wherever the container is used is no part of the key in the map (presentParts),
 // so that n[e.comm, e.args.ret if wide else None] costs nothing where wide is False.
 
 func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos, what string, c *plan.Container) {
@@ -209,7 +209,7 @@ func (b tables) value(c *plan.Container, t types.Type, pos plan.Pos) types.Type 
 }
 
 func (b tables) wrote(c *plan.Container, pos plan.Pos) {
-	b.u.uses(c.ID, true)
+	b.u.noteUse(c.ID, true)
 	b.setShared(c, pos)
 	if _, ok := b.u.written.Get(c.ID); !ok {
 		b.u.written.Set(c.ID, pos)

@@ -20,7 +20,7 @@
 // loops, certainty finds what must fail, laterWrites what kernel halves ask.
 // Both ask package fold what constants come to, package scope what names stand
 // for, the rows of builtins what a function is in either half, and the tree what
-// can end a handler (ends.go). What points mean is package points' to say.
+// can end a handler (mayend.go). What points mean is package points' to say.
 //
 // A walk that may come to nothing takes back all that it has learnt: learnt is
 // one value, and mark and back are its clone and its return.
@@ -133,7 +133,7 @@ func (u *unit) walk() {
 		u.stop.Poll()
 		newProbe(u, p).walk()
 	}
-	u.checkTouched()
+	u.checkBothSides()
 }
 
 // finish completes the result of the last round.
@@ -158,6 +158,6 @@ func (u *unit) finish() *Result {
 			u.res.KeyParts[c.ID] = parts
 		}
 	}
-	u.res.conts, u.res.written, u.res.touched = u.conts, u.written, u.touched
+	u.res.conts, u.res.written, u.res.userUses = u.conts, u.written, u.userUses
 	return u.res
 }

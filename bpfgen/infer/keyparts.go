@@ -15,7 +15,7 @@ import (
 // they give. Any other None is a part of the key as in Starlark.
 
 // keyed notes the key that user code uses with a container.
-func (u *user) keyed(of, key uval, pos plan.Pos) {
+func (u *userWalk) keyed(of, key uval, pos plan.Pos) {
 	ref, ok := of.v.c.(plan.Ref)
 	if !ok || !of.known {
 		return
@@ -88,7 +88,7 @@ func noneParts[E any](list []E, none func(E) bool) []bool {
 }
 
 // tableKey notes the key of a method of a table.
-func (u *user) tableKey(dot *syntax.DotExpr, args []syntax.Expr, vals []uval) {
+func (u *userWalk) tableKey(dot *syntax.DotExpr, args []syntax.Expr, vals []uval) {
 	of := u.nameOf(dot.X)
 	if c := containerIn(of); c == nil || c.Kind != plan.Table || len(vals) == 0 {
 		return

@@ -24,7 +24,7 @@ type widthSite struct {
 }
 
 // ownWidth notes the widths of what printf and sprintf with a constant format show as unsigned numbers.
-func (u *user) ownWidth(fn plan.Builtin, x *syntax.CallExpr, vals []uval) {
+func (u *userWalk) ownWidth(fn plan.Builtin, x *syntax.CallExpr, vals []uval) {
 	if fn != "printf" && fn != "sprintf" || len(vals) == 0 || starred(x.Args) {
 		return
 	}
@@ -44,7 +44,7 @@ func (u *user) ownWidth(fn plan.Builtin, x *syntax.CallExpr, vals []uval) {
 }
 
 // noteWidth notes the width of v, which stands at x. What one walk comes to twice with other widths has none.
-func (u *user) noteWidth(x syntax.Expr, v uval) {
+func (u *userWalk) noteWidth(x syntax.Expr, v uval) {
 	at := copySite{u.half, unparen(x)}
 	if !u.proj.shown[at] {
 		u.proj.shown[at] = true

@@ -14,7 +14,7 @@ import (
 //     stays in the program, and its side is decided: it runs in the kernel.
 //  2. If something in it is refused, all that was learnt on the walk is taken back (body.back), and the refusal
 //     becomes the reason that explain shows: "because x.star:5:9: printf runs in user space only". The function is
-//     walked again, as a user half (user.go), and the program sends what that needs.
+//     walked again, as a user half (userexpr.go), and the program sends what that needs.
 //  3. A refusal that holds on both sides (Final) is a mistake of the script, which is reported.
 //
 // What was decided at the first point holds for all of them. A later point can refuse what earlier ones took:
@@ -40,7 +40,7 @@ func (r *placedFunc) run(b *body, ev *event, t *points.Target) {
 	if r.pr.u.plan.Placement == plan.InUser && !r.decided {
 		r.decided, r.inUser, r.why = true, true, "all handlers do"
 	}
-	if why, ok := r.pr.u.moved[r.use()]; ok {
+	if why, ok := r.pr.u.moved[r.key()]; ok {
 		r.decided, r.inUser, r.why = true, true, why
 	}
 	if !r.inUser && r.inKernel(b, ev) {
@@ -54,8 +54,8 @@ func (r *placedFunc) run(b *body, ev *event, t *points.Target) {
 	r.project(b, ev, t)
 }
 
-// use is what the function is called in a unit, in all rounds.
-func (r *placedFunc) use() probeFunc { return probeFunc{r.pr.p.ID, r.start} }
+// key is what the function is called in a unit, in all rounds.
+func (r *placedFunc) key() probeFunc { return probeFunc{r.pr.p.ID, r.start} }
 
 // project sends what the function needs in user space.
 func (r *placedFunc) project(b *body, ev *event, t *points.Target) {
@@ -88,7 +88,7 @@ func (r *placedFunc) inKernel(b *body, ev *event) bool {
 	}
 	b.back(m)
 	if r.decided { // it could at the points before: the next round begins with all of them in user space
-		pr.u.moved[r.use()] = bad.Error()
+		pr.u.moved[r.key()] = bad.Error()
 	}
 	r.decided, r.inUser, r.why = true, true, bad.Error()
 	return false
@@ -110,7 +110,7 @@ func (p *projection) walk(b *body, ev *event, t *points.Target) {
 	p.sends = append(p.sends, s)
 	p.walks++
 	def := resolved(fn)
-	w := &user{proj: p, pr: p.placed.pr, b: b, half: p.half, chain: []*plan.Func{fn}, copies: &p.copies}
+	w := &userWalk{proj: p, pr: p.placed.pr, b: b, half: p.half, chain: []*plan.Func{fn}, copies: &p.copies}
 	w.frame = newFrame(fn, def)
 	w.frame.top = true
 	params, positional := scope.Params(def)

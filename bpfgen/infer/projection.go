@@ -47,7 +47,7 @@ func newProjection(r *placedFunc) *projection {
 }
 
 // capture makes the value at a site a field of the record.
-func (p *projection) capture(u *user, c capture) {
+func (p *projection) capture(u *userWalk, c capture) {
 	at := copySite{c.half, c.site}
 	slot, ok := p.sites[at]
 	if !ok {

@@ -187,9 +187,9 @@ type operandArgs struct{ f *funcView }
 // Two calls that answer all questions alike share a variant.
 type access struct{ question, answer string }
 
-// user walks a handler that runs in user space, for one point. It follows
+// A userWalk walks a handler that runs in user space, for one point. It follows
 // what is derived from the event and captures what user code uses of it.
-type user struct {
+type userWalk struct {
 	// proj is where captures go.
 	proj *projection
 	// pr is the probe.
@@ -316,29 +316,29 @@ type captures struct {
 }
 
 // certainty finds what is certain to fail.
-type certainty struct{ *user }
+type certainty struct{ *userWalk }
 
-func (u *user) certain() certainty { return certainty{u} }
+func (u *userWalk) certain() certainty { return certainty{u} }
 
 // laterWrites are what user code changes that kernel halves ask.
-type laterWrites struct{ *user }
+type laterWrites struct{ *userWalk }
 
-func (u *user) writes() laterWrites { return laterWrites{u} }
+func (u *userWalk) writes() laterWrites { return laterWrites{u} }
 
 // selection finds loops that choose a part of the event.
-type selection struct{ *user }
+type selection struct{ *userWalk }
 
-func (u *user) selection() selection { return selection{u} }
+func (u *userWalk) selection() selection { return selection{u} }
 
 // rounds walks loops and comprehensions of user code.
-type rounds struct{ *user }
+type rounds struct{ *userWalk }
 
-func (u *user) rounds() rounds { return rounds{u} }
+func (u *userWalk) rounds() rounds { return rounds{u} }
 
 // arguments walks calls in user code, with what is known of their arguments.
-type arguments struct{ *user }
+type arguments struct{ *userWalk }
 
-func (u *user) calling() arguments { return arguments{u} }
+func (u *userWalk) calling() arguments { return arguments{u} }
 
 // maxCopies bounds the copies of functions in one handler: functions that each
 // call the next twice would have a number of them that doubles with each. The

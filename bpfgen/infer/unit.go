@@ -13,7 +13,7 @@ import (
 	"github.com/startrace/startrace/internal/until"
 )
 
-// What a round over a plan knows, and what comes of it. What a trial may take back of that is learnt (learnt.go).
+// What a round over a plan knows, and what comes of it. What a trial may take back of that is learnt (takeback.go).
 
 // unit is one round over a plan.
 type unit struct {
@@ -34,12 +34,12 @@ type unit struct {
 	moved map[probeFunc]string
 	// res is what comes of the round.
 	res *Result
-	// touched are the uses of tables and cells by handlers placed in user space.
-	touched []touch
-	// touchedBefore and writtenBefore are those of earlier units.
-	touchedBefore []touch
-	writtenBefore persistent.Map[int, plan.Pos]
-	followID      int // of the table of followed processes
+	// userUses are those of tables and cells by handlers placed in user space.
+	userUses []userUse
+	// userUsesBefore and writtenBefore are those of earlier units.
+	userUsesBefore []userUse
+	writtenBefore  persistent.Map[int, plan.Pos]
+	followID       int // of the table of followed processes
 	// names are those of the programs so far, which must differ.
 	names     map[string]bool
 	nextNames map[string]nextName // by a name without a number
@@ -118,8 +118,8 @@ type learnt struct {
 	written persistent.Map[int, plan.Pos]
 	// asked are the containers that what runs before a probe's handler asks.
 	asked persistent.Map[containerUse, bool]
-	// uses are for the comparison of both sides: see alone.
-	useList []use
+	// sideUses are for the comparison of both sides: see alone.
+	sideUses []sideUse
 	// apart are spans whose starts are kept apart, ownPid those that are part of an event with a pid of its own. They
 	// live through all rounds.
 	apart, ownPid persistent.Map[spanUse, bool]
@@ -180,14 +180,14 @@ func newContType(c *plan.Container) *contType {
 	return t
 }
 
-// A use is one of a container by a function of a probe.
-type use struct {
+// A sideUse is one use of a container by a function of a probe, on either side.
+type sideUse struct {
 	probe, id    int
 	both, writes bool
 }
 
-// A touch is the use of a table or cell by a handler that was placed in user space.
-type touch struct {
+// A userUse is the use of a table or cell by a handler that was placed in user space.
+type userUse struct {
 	c     *plan.Container
 	pos   plan.Pos
 	why   string // the handler runs there
@@ -289,8 +289,8 @@ type Result struct {
 	conts persistent.Map[int, *contType]
 	// written is where kernel halves write tables and cells.
 	written persistent.Map[int, plan.Pos]
-	// touched are the uses of tables and cells by handlers in user space.
-	touched []touch
+	// userUses are the uses of tables and cells by handlers in user space.
+	userUses []userUse
 }
 
 // A Placement says where a function of a probe runs.

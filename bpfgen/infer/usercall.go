@@ -28,7 +28,7 @@ func (u arguments) call(x *syntax.CallExpr) uval {
 	}
 	u.certain().checkCalled(x, fn)
 	if fn.part {
-		u.use(fn)
+		u.capture(fn)
 		fn = uval{}
 	}
 	if fn.known {
@@ -50,7 +50,7 @@ func (u arguments) call(x *syntax.CallExpr) uval {
 			u.noEvent(argValue(a))
 		}
 	}
-	vals := u.useArgs(x.Args)
+	vals := u.captureArgs(x.Args)
 	if method {
 		u.writes().changesBy(dot, x)
 		u.tableKey(dot, x.Args, vals)
@@ -101,19 +101,19 @@ func (u arguments) eventCall(m *eventMethod, x *syntax.CallExpr) uval {
 	return u.partVal(x, u.b.inliner().callEvent(m, args, x.Lparen))
 }
 
-func (u arguments) useArgs(args []syntax.Expr) []uval {
+func (u arguments) captureArgs(args []syntax.Expr) []uval {
 	vals := make([]uval, len(args))
 	for i, a := range args {
-		vals[i] = u.useExpr(argValue(a))
+		vals[i] = u.captureExpr(argValue(a))
 	}
 	return vals
 }
 
 // namesOf is names(v, family). Where the type of v has it the family can be left
 // out, but only the kernel half knows of types.
-func namesOf(u *user, f *builtin, x *syntax.CallExpr) uval {
+func namesOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	if len(x.Args) != 1 || argValue(x.Args[0]) != x.Args[0] {
-		vals := u.calling().useArgs(x.Args)
+		vals := u.calling().captureArgs(x.Args)
 		u.certain().checkBuiltin(f, x, vals)
 		if len(vals) == 2 {
 			if s, ok := vals[1].v.constStr(); ok && vals[1].known {
@@ -134,12 +134,12 @@ func namesOf(u *user, f *builtin, x *syntax.CallExpr) uval {
 func (u arguments) builtin(f *builtin, x *syntax.CallExpr) uval {
 	u.proj.asksType = u.proj.asksType || f.is(asksType)
 	if f.user != nil {
-		return f.user(u.user, f, x)
+		return f.user(u.userWalk, f, x)
 	}
 	for _, a := range x.Args {
 		u.onlyAsks(a)
 	}
-	return u.byUser(f, x, u.useArgs(x.Args))
+	return u.byUser(f, x, u.captureArgs(x.Args))
 }
 
 // byUser is the value of a call that user space makes; vals are the values of its arguments.
@@ -156,24 +156,24 @@ func (u arguments) byUser(f *builtin, x *syntax.CallExpr, vals []uval) uval {
 }
 
 // updates is what the host makes of `x[k] op= v`.
-func updates(u *user, f *builtin, x *syntax.CallExpr) uval {
-	vals := u.calling().useArgs(x.Args)
+func updates(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
+	vals := u.calling().captureArgs(x.Args)
 	u.writes().changesIn(vals[0], x)
 	u.keyed(vals[0], vals[1], start(x.Args[1]))
 	return u.calling().byUser(f, x, vals)
 }
 
 // sizeOf is sizeof("T"), which only the kernel half knows.
-func sizeOf(u *user, f *builtin, x *syntax.CallExpr) uval {
+func sizeOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	if len(x.Args) != 1 {
-		return u.calling().byUser(f, x, u.calling().useArgs(x.Args))
+		return u.calling().byUser(f, x, u.calling().captureArgs(x.Args))
 	}
 	return u.partVal(x, f.kernel(u.b, []arg{{"", u.expr(x.Args[0]).v, start(x.Args[0])}}, x.Lparen))
 }
 
 // eitherHalf is a call that the kernel half makes of parts of the event, and user space of other values. What reads the
 // kernel's memory only the kernel half can do.
-func eitherHalf(u *user, f *builtin, x *syntax.CallExpr) uval {
+func eitherHalf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	vals := make([]uval, len(x.Args))
 	part, known := false, true
 	for i, a := range x.Args {
@@ -189,7 +189,7 @@ func eitherHalf(u *user, f *builtin, x *syntax.CallExpr) uval {
 	switch {
 	case !part && !(known && reads): // the kernel reads at a constant address, too
 	case number && computed(vals[1]):
-		u.use(vals[1]) // ints of user space have no limit, and those of the kernel have 64 bits
+		u.capture(vals[1]) // ints of user space have no limit, and those of the kernel have 64 bits
 		return uval{typ: "int"}
 	case !known && reads && !number:
 		wrong(x.Lparen, "%s runs in the kernel, but an argument is computed in user space", f.name)
@@ -197,15 +197,15 @@ func eitherHalf(u *user, f *builtin, x *syntax.CallExpr) uval {
 		return u.calling().byKernel(f, x, vals)
 	}
 	for _, v := range vals {
-		u.use(v)
+		u.capture(v)
 	}
 	return uval{}
 }
 
 // lenOf is len(x) in a user half, where only the kernel knows the length of a list of a program.
-func lenOf(u *user, f *builtin, x *syntax.CallExpr) uval {
+func lenOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	if len(x.Args) != 1 {
-		return u.calling().byUser(f, x, u.calling().useArgs(x.Args))
+		return u.calling().byUser(f, x, u.calling().captureArgs(x.Args))
 	}
 	u.calling().onlyAsks(x.Args[0])
 	v := u.expr(argValue(x.Args[0]))
@@ -214,7 +214,7 @@ func lenOf(u *user, f *builtin, x *syntax.CallExpr) uval {
 			return u.partOf(x, argValue(x.Args[0]), v, f.kernel(u.b, []arg{{"", v.v, start(x.Args[0])}}, x.Lparen))
 		}
 	}
-	u.use(v)
+	u.capture(v)
 	return u.calling().byUser(f, x, []uval{v})
 }
 
@@ -254,7 +254,7 @@ func (u arguments) instead(x *syntax.CallExpr, vals []uval, v val) uval {
 	first := &syntax.TupleExpr{Lparen: x.Lparen, Rparen: x.Rparen}
 	for i, a := range x.Args {
 		if vals[i].fails {
-			u.use(vals[i])
+			u.capture(vals[i])
 			first.List = append(first.List, argValue(a))
 		}
 	}
@@ -271,18 +271,18 @@ func isRecord(v val) bool { return v.expr != nil && v.expr.Type.Kind == types.Re
 
 // hasOrGetAttr folds for the point; the result is sent, because another
 // point of the probe may have another.
-func hasOrGetAttr(u *user, f *builtin, x *syntax.CallExpr) uval {
+func hasOrGetAttr(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	unnamed(string(f.name), x)
 	if len(x.Args) < 2 {
-		u.calling().useArgs(x.Args)
+		u.calling().captureArgs(x.Args)
 		return uval{}
 	}
 	recv := u.expr(x.Args[0])
 	field := u.expr(x.Args[1])
 	s, ok := field.v.constStr()
 	if !recv.part || !recv.known || !ok || isText(recv.v) || isRecord(recv.v) {
-		u.use(recv)
-		u.calling().useArgs(x.Args[1:])
+		u.capture(recv)
+		u.calling().captureArgs(x.Args[1:])
 		return uval{}
 	}
 	var v val
@@ -311,7 +311,7 @@ func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 		vals[i] = u.expr(argValue(a))
 		part = part || vals[i].part
 	}
-	u.touch(fn, x.Lparen)
+	u.noteContainers(fn, x.Lparen)
 	def := resolved(fn)
 	u.certain().checkArguments(fn, def, x)
 	if v, ok := u.foldFunc(fn, x, vals); ok {
@@ -320,7 +320,7 @@ func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	child, ok := u.half.Calls[x]
 	if !part || !fixed(def, x) || len(u.chain) > maxInline || !ok && *u.copies >= maxCopies {
 		for _, v := range vals {
-			u.use(v)
+			u.capture(v)
 		}
 		return uval{}
 	}
@@ -335,7 +335,7 @@ func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 		child = plan.NewUserHalf(fn)
 		u.half.Calls[x] = child
 	}
-	inner := &user{proj: u.proj, pr: u.pr, b: u.b, half: child, nested: u.nested,
+	inner := &userWalk{proj: u.proj, pr: u.pr, b: u.b, half: child, nested: u.nested,
 		chain: append(slices.Clip(u.chain), fn), inside: u.inside, copies: u.copies}
 	inner.frame = newFrame(fn, def)
 	inner.frame.open = u.frame.perhaps()
@@ -358,7 +358,7 @@ func anyFails(x *syntax.CallExpr, vals []uval) bool {
 
 // params binds what is known of the arguments. A part that turns out not to
 // be used as a value is not passed.
-func (u arguments) params(inner *user, fn *plan.Func, x *syntax.CallExpr, vals []uval) {
+func (u arguments) params(inner *userWalk, fn *plan.Func, x *syntax.CallExpr, vals []uval) {
 	def := inner.frame.Def
 	params, _ := scope.Params(def)
 	for i, p := range params {
@@ -387,7 +387,7 @@ func (u arguments) params(inner *user, fn *plan.Func, x *syntax.CallExpr, vals [
 }
 
 // result is the value of a call: a part if that is all the function returns.
-func (u arguments) result(inner *user, falls bool) uval {
+func (u arguments) result(inner *userWalk, falls bool) uval {
 	returns := inner.frame.returns
 	if len(returns) == 1 && returns[0].part && !falls {
 		return passed(returns[0])
@@ -396,7 +396,7 @@ func (u arguments) result(inner *user, falls bool) uval {
 		return v
 	}
 	for _, r := range returns {
-		u.use(r)
+		u.capture(r)
 	}
 	if len(returns) == 1 && returns[0].typ == "tuple" && !falls {
 		return passed(returns[0])

@@ -32,7 +32,7 @@ func (u arguments) callInner(f *inner, x *syntax.CallExpr) uval {
 	to, ok := u.half.To[x]
 	if !ok && (!f.simple(x) || *u.copies >= maxCopies) {
 		for _, v := range vals {
-			u.use(v)
+			u.capture(v)
 		}
 		if f.name == "" { // a def or a lambda with a name was walked where that is
 			f.chosen = u.function(f.node, f.def)
@@ -47,7 +47,7 @@ func (u arguments) callInner(f *inner, x *syntax.CallExpr) uval {
 	if f.name != "" && !slices.Contains(f.half.Copies[f.node], to) {
 		wrong(x.Lparen, "which function is called here depends on the point: call each of them behind an if")
 	}
-	in := &user{proj: u.proj, pr: u.pr, b: u.b, half: to.Half, nested: f.nested, chain: u.chain,
+	in := &userWalk{proj: u.proj, pr: u.pr, b: u.b, half: to.Half, nested: f.nested, chain: u.chain,
 		inside: append(slices.Clip(u.inside), f.def), copies: u.copies}
 	in.frame = newFrame(nil, f.def)
 	in.frame.within(f.outer)
@@ -103,7 +103,7 @@ func ofLiterals(x syntax.Expr) bool {
 func (u arguments) function(at syntax.Node, def *resolve.Function) *chosenArg {
 	for _, p := range def.Params {
 		if bin, ok := p.(*syntax.BinaryExpr); ok {
-			u.use(u.expr(bin.Y))
+			u.capture(u.expr(bin.Y))
 		}
 	}
 	outer, was := u.frame, u.nested
@@ -122,7 +122,7 @@ func (u arguments) function(at syntax.Node, def *resolve.Function) *chosenArg {
 	u.inside = append(slices.Clip(inside), def)
 	u.stmts(def.Body)
 	for _, r := range u.frame.returns {
-		u.use(r)
+		u.capture(r)
 	}
 	chosen := u.frame.chosen
 	u.frame, u.nested, u.inside = outer, was, inside

@@ -20,14 +20,14 @@ import (
 // out, and the host's copy has the statements of each round (plan.UserHalf.Rounds).
 
 // bindAll gives a value to what stands on the left of an assignment or a loop.
-func (u *user) bindAll(to syntax.Expr, v uval) {
+func (u *userWalk) bindAll(to syntax.Expr, v uval) {
 	if id, ok := unparen(to).(*syntax.Ident); ok {
 		u.bind(id.Binding.(*resolve.Binding), v)
 		return
 	}
 	names := elementsOf(to)
 	if len(names) == 0 || len(names) != len(v.elems) {
-		u.use(v)
+		u.capture(v)
 		u.unknown(to)
 		return
 	}
@@ -37,7 +37,7 @@ func (u *user) bindAll(to syntax.Expr, v uval) {
 }
 
 // element is x, an element of a tuple that user code made.
-func (u *user) element(x *syntax.IndexExpr, elems []uval, i uval) uval {
+func (u *userWalk) element(x *syntax.IndexExpr, elems []uval, i uval) uval {
 	n, ok := i.v.constInt()
 	if n < 0 {
 		n += int64(len(elems))
@@ -99,7 +99,7 @@ func (u rounds) over(at syntax.Node, x syntax.Expr, loop loopBody) iterated {
 	if list == nil {
 		v = u.expr(x)
 		u.certain().checkElements(start(x), v)
-		u.use(v)
+		u.capture(v)
 		if known := u.selection().constants(x, v); known != nil {
 			v.elems = known
 		}
@@ -115,7 +115,7 @@ func (u rounds) over(at syntax.Node, x syntax.Expr, loop loopBody) iterated {
 		return iterated{v.elems, true}
 	}
 	for i := range list {
-		u.use(v.elems[i])
+		u.capture(v.elems[i])
 	}
 	return iterated{elems: v.elems}
 }
@@ -191,16 +191,16 @@ func (u rounds) comprehension(x *syntax.Comprehension) {
 func (u rounds) clauses(x *syntax.Comprehension, list []syntax.Node, may bool) {
 	if len(list) == 0 {
 		if entry, ok := x.Body.(*syntax.DictEntry); ok {
-			u.use(u.expr(entry.Key))
-			u.use(u.expr(entry.Value))
+			u.capture(u.expr(entry.Key))
+			u.capture(u.expr(entry.Value))
 			return
 		}
-		u.use(u.expr(x.Body))
+		u.capture(u.expr(x.Body))
 		return
 	}
 	switch c := list[0].(type) {
 	case *syntax.IfClause:
-		u.use(u.expr(c.Cond))
+		u.capture(u.expr(c.Cond))
 		u.frame.open = true
 		u.clauses(x, list[1:], may)
 	case *syntax.ForClause:
@@ -218,7 +218,7 @@ func (u rounds) overElements(c *syntax.ForClause, loop loopBody, may bool) itera
 	}
 	v := u.expr(c.X)
 	u.certain().checkElements(start(c.X), v)
-	u.use(v)
+	u.capture(v)
 	return iterated{}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // stmts walks statements of user code and reports whether their end can be
 // reached.
-func (u *user) stmts(list []syntax.Stmt) bool {
+func (u *userWalk) stmts(list []syntax.Stmt) bool {
 	for _, s := range list {
 		u.pr.u.stop.Poll()
 		frame, nested, falls := u.frame, u.nested, true
@@ -26,7 +26,7 @@ func (u *user) stmts(list []syntax.Stmt) bool {
 	return true
 }
 
-func (u *user) stmt(s syntax.Stmt) bool {
+func (u *userWalk) stmt(s syntax.Stmt) bool {
 	if u.writes().moves(s) {
 		return true
 	}
@@ -52,7 +52,7 @@ func (u *user) stmt(s syntax.Stmt) bool {
 	return true
 }
 
-func (u *user) returnStmt(s *syntax.ReturnStmt) {
+func (u *userWalk) returnStmt(s *syntax.ReturnStmt) {
 	if s.Result == nil {
 		u.frame.returns = append(u.frame.returns, knownVal(constant(plan.None{})))
 		return
@@ -67,11 +67,11 @@ func (u *user) returnStmt(s *syntax.ReturnStmt) {
 	u.mayDrop(u.half, s.Result, v)
 }
 
-func (u *user) assign(s *syntax.AssignStmt) {
+func (u *userWalk) assign(s *syntax.AssignStmt) {
 	if s.Op != syntax.EQ {
 		u.calling().noEvent(s.RHS)
-		u.use(u.expr(s.LHS))
-		u.use(u.expr(s.RHS))
+		u.capture(u.expr(s.LHS))
+		u.capture(u.expr(s.RHS))
 		u.unknown(s.LHS)
 		return
 	}
@@ -80,11 +80,11 @@ func (u *user) assign(s *syntax.AssignStmt) {
 
 // assignTo binds names to parts; a tuple of values to a tuple of names is
 // bound one by one.
-func (u *user) assignTo(lhs, rhs syntax.Expr) { u.assignment(lhs, rhs)() }
+func (u *userWalk) assignTo(lhs, rhs syntax.Expr) { u.assignment(lhs, rhs)() }
 
 // assignment evaluates the right side and gives what binds the left side to it: in a, b = b, a all of the right side is
 // evaluated before the first name changes.
-func (u *user) assignment(lhs, rhs syntax.Expr) (bind func()) {
+func (u *userWalk) assignment(lhs, rhs syntax.Expr) (bind func()) {
 	if id, ok := unparen(lhs).(*syntax.Ident); ok {
 		var v uval
 		if l, ok := unparen(rhs).(*syntax.LambdaExpr); ok {
@@ -105,11 +105,11 @@ func (u *user) assignment(lhs, rhs syntax.Expr) (bind func()) {
 	v := u.expr(rhs)
 	u.certain().checkStored(lhs, v)
 	u.certain().checkUnpacked(lhs, rhs, v)
-	u.use(v)
+	u.capture(v)
 	return func() { u.bindAll(lhs, v) }
 }
 
-func (u *user) assignments(to, from []syntax.Expr) (bind func()) {
+func (u *userWalk) assignments(to, from []syntax.Expr) (bind func()) {
 	binds := make([]func(), len(to))
 	for i := range to {
 		binds[i] = u.assignment(to[i], from[i])
@@ -121,9 +121,9 @@ func (u *user) assignments(to, from []syntax.Expr) (bind func()) {
 	}
 }
 
-func (u *user) ifStmt(s *syntax.IfStmt) bool {
+func (u *userWalk) ifStmt(s *syntax.IfStmt) bool {
 	c := u.expr(s.Cond)
-	u.use(c)
+	u.capture(c)
 	if value, ok := u.truth(c); ok {
 		if value {
 			return u.stmts(s.True)
@@ -148,7 +148,7 @@ func (u *user) ifStmt(s *syntax.IfStmt) bool {
 
 // merge joins the variables of two ways. A variable with different parts on
 // the two ways is a value of user space from here on.
-func (u *user) merge(x, y uvals) uvals {
+func (u *userWalk) merge(x, y uvals) uvals {
 	out := x
 	if y.Len() > x.Len() {
 		out = y

@@ -25,7 +25,7 @@ func containerIn(of uval) *plan.Container {
 }
 
 // nameOf is the value of x if it is a name.
-func (u *user) nameOf(x syntax.Expr) uval {
+func (u *userWalk) nameOf(x syntax.Expr) uval {
 	id, ok := unparen(x).(*syntax.Ident)
 	if !ok {
 		return uval{}
@@ -115,8 +115,8 @@ func anyLeads(list []uval) bool {
 	return false
 }
 
-// use makes x a value of user space.
-func (u *user) use(x uval) {
+// capture makes x a value of user space: the record gets a field for each part of the event that x is made of.
+func (u *userWalk) capture(x uval) {
 	x.fn.mayLeave()
 	if !x.part {
 		return
@@ -126,12 +126,12 @@ func (u *user) use(x uval) {
 }
 
 // partVal is a part of the event that stands at x.
-func (u *user) partVal(x syntax.Expr, v val) uval {
+func (u *userWalk) partVal(x syntax.Expr, v val) uval {
 	return uval{v: v, known: true, part: true, caps: oneCapture(capture{u.half, x, v, u.nested})}
 }
 
 // partOf is partVal for a part of another one, of, that stands in x.
-func (u *user) partOf(x, of syntax.Expr, recv uval, v val) uval {
+func (u *userWalk) partOf(x, of syntax.Expr, recv uval, v val) uval {
 	out := u.partVal(x, v)
 	if out.first = recv.first; out.first == nil && recv.fails {
 		out.first = of
@@ -143,19 +143,19 @@ func (u *user) partOf(x, of syntax.Expr, recv uval, v val) uval {
 	return out
 }
 
-// touch notes the tables and cells that user code reaches.
-func (u *user) touch(c plan.Value, pos plan.Pos) {
-	u.pr.touch(c, pos, false, map[*plan.Func]bool{})
+// noteContainers notes the tables and cells that user code reaches.
+func (u *userWalk) noteContainers(c plan.Value, pos plan.Pos) {
+	u.pr.noteContainers(c, pos, false, map[*plan.Func]bool{})
 }
 
 // bind gives a variable a value.
-func (u *user) bind(to *resolve.Binding, v uval) {
+func (u *userWalk) bind(to *resolve.Binding, v uval) {
 	if v.typ == "list" {
 		v.elems = nil // it can change from here on
 	}
 	if u.frame.shifting[to] {
 		if _, is := v.v.obj.(*event); !is {
-			u.use(v)
+			u.capture(v)
 		}
 		v = carried(v)
 		v.bits = 0
@@ -217,17 +217,17 @@ func (c *chosenArg) refuse() {
 
 // mayDrop notes an expression of user code whose value is needed only if its
 // captures turn out to be.
-func (u *user) mayDrop(half *plan.UserHalf, x syntax.Expr, v uval) {
+func (u *userWalk) mayDrop(half *plan.UserHalf, x syntax.Expr, v uval) {
 	switch {
 	case v.fails:
-		u.use(v)
+		u.capture(v)
 	case v.part:
 		u.proj.drops = append(u.proj.drops, drop{half, x, v})
 	}
 }
 
 // truth gives the truth of x where it is known while compiling.
-func (u *user) truth(x uval) (value, ok bool) {
+func (u *userWalk) truth(x uval) (value, ok bool) {
 	if !x.known {
 		return false, false
 	}
@@ -255,7 +255,7 @@ func tupleOf(elems []uval) uval {
 }
 
 // onlyAsks notes that x, if it is the name of a table or cell, is asked here and not changed.
-func (u *user) onlyAsks(x syntax.Expr) {
+func (u *userWalk) onlyAsks(x syntax.Expr) {
 	if id, ok := unparen(x).(*syntax.Ident); ok {
 		if u.pr.asks == nil {
 			u.pr.asks = map[*syntax.Ident]bool{}

@@ -14,7 +14,7 @@ import (
 // process that is not traced (tree.Span.Muted): layout.SpanMuted.
 //
 // Between the look-up of an end and its delete a start with the same key can
-// put another entry in that place: race.go tells.
+// put another entry in that place: spanrace.go tells.
 
 // keyed writes starts and ends of spans that are found by a key of the script.
 type keyed struct{ *code }

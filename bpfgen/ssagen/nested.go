@@ -26,7 +26,7 @@ import (
 //
 // Frames are compared only within one stack (stackSize), as interrupts and signals run on others.
 //
-// Entries are made and changed only by programs that run in the thread, with one exception: CallFree (threads.go)
+// Entries are made and changed only by programs that run in the thread, with one exception: CallFree (spankeepers.go)
 // removes them when nothing runs in the thread any more. User space reads them (items()), and empties the map before
 // the probe is attached again.
 

@@ -25,13 +25,13 @@ import (
 //
 //	kind               key                        entry is made       entry is removed     file
 //	by thread          tid, 8 bytes               at the first start  when the thread ends span.go
-//	by a key (key=)    what key= gives            at each start       at its end           keyspan.go, race.go
+//	by a key (key=)    what key= gives            at each start       at its end           keyspan.go, spanrace.go
 //	calls that nest    task, process and depth    at each start       at its end           nested.go
 //
 // The entry of a span by thread stays for the next start of the thread, because making it costs more than filling it.
 // Its first word, the busy word (layout.SpanBusy), says whether it is open. No program but those that run in the thread
 // uses it, so the slots stay as they are until the thread's next start. What keeps such entries true when a thread ends
-// or gets another number is in threads.go.
+// or gets another number is in spankeepers.go.
 
 // spans writes starts and ends of spans that are paired by thread. Those by a key are keyed, those of calls that nest
 // are nesting.

@@ -20,7 +20,7 @@ import (
 //
 // The walk follows the event through the function, as values of type uval. The event and its parts are known to the
 // compiler; what user space computes is not. A part of the event stays a part as long as only other parts are taken of
-// it. Where user space needs it as a value, to print it, to add it or to branch by it, it is captured (use): the
+// it. Where user space needs it as a value, to print it, to add it or to branch by it, it is captured (capture): the
 // expression at this place becomes a field of the record. In
 //
 //	def handle(e):
@@ -42,20 +42,20 @@ import (
 // they are. The host compiles a copy of the function in which these expressions read the fields
 // (starlark/script/specialise.go).
 
-func (u *user) useAll(list []syntax.Expr) []uval {
+func (u *userWalk) captureAll(list []syntax.Expr) []uval {
 	out := make([]uval, len(list))
 	for i, x := range list {
-		out[i] = u.useExpr(x)
+		out[i] = u.captureExpr(x)
 	}
 	return out
 }
 
-// useExpr walks an expression whose value user space needs; after a mistake
+// captureExpr walks an expression whose value user space needs; after a mistake
 // in it the walk goes on with the next one.
-func (u *user) useExpr(x syntax.Expr) (v uval) {
+func (u *userWalk) captureExpr(x syntax.Expr) (v uval) {
 	r := refusal.Attempt(func() {
 		v = u.expr(x)
-		u.use(v)
+		u.capture(v)
 	})
 	if r != nil {
 		u.pr.u.mistake(r)
@@ -65,7 +65,7 @@ func (u *user) useExpr(x syntax.Expr) (v uval) {
 }
 
 // expr walks an expression of user code.
-func (u *user) expr(x syntax.Expr) uval {
+func (u *userWalk) expr(x syntax.Expr) uval {
 	switch x := x.(type) {
 	case *syntax.ParenExpr:
 		return u.expr(x.X)
@@ -90,24 +90,24 @@ func (u *user) expr(x syntax.Expr) uval {
 	case *syntax.CondExpr:
 		return u.condExpr(x)
 	case *syntax.TupleExpr:
-		return constTuple(uval{typ: "tuple", elems: u.useAll(x.List)})
+		return constTuple(uval{typ: "tuple", elems: u.captureAll(x.List)})
 	case *syntax.ListExpr:
-		return uval{typ: "list", elems: u.useAll(x.List)}
+		return uval{typ: "list", elems: u.captureAll(x.List)}
 	case *syntax.DictExpr:
 		for _, e := range x.List {
 			entry := e.(*syntax.DictEntry)
-			u.use(u.expr(entry.Key))
-			u.use(u.expr(entry.Value))
+			u.capture(u.expr(entry.Key))
+			u.capture(u.expr(entry.Value))
 		}
 		return uval{typ: "dict"}
 	case *syntax.SliceExpr:
 		recv := u.expr(x.X)
-		u.use(recv)
+		u.capture(recv)
 		for _, e := range []syntax.Expr{x.Lo, x.Hi, x.Step} {
 			if e != nil {
 				at := u.expr(e)
 				u.certain().checkSlice(x, recv, at)
-				u.use(at)
+				u.capture(at)
 			}
 		}
 		return uval{typ: sliced(typeName(recv))}
@@ -121,7 +121,7 @@ func (u *user) expr(x syntax.Expr) uval {
 	return uval{}
 }
 
-func (u *user) ident(id *syntax.Ident) uval {
+func (u *userWalk) ident(id *syntax.Ident) uval {
 	x, ok := u.frame.Lookup(id, captured)
 	if !ok {
 		return uval{}
@@ -130,12 +130,12 @@ func (u *user) ident(id *syntax.Ident) uval {
 		return u.partVal(id, x.v)
 	}
 	if x.known {
-		u.pr.touch(x.v.c, id.NamePos, u.pr.asks[id], map[*plan.Func]bool{})
+		u.pr.noteContainers(x.v.c, id.NamePos, u.pr.asks[id], map[*plan.Func]bool{})
 	}
 	return whileItRuns(x)
 }
 
-func (u *user) dot(x *syntax.DotExpr) uval {
+func (u *userWalk) dot(x *syntax.DotExpr) uval {
 	if !changing[x.Name.Name] {
 		u.onlyAsks(x.X)
 	}
@@ -151,16 +151,16 @@ func (u *user) dot(x *syntax.DotExpr) uval {
 	if r, ok := recv.v.c.(plan.Record); ok && recv.known {
 		for _, f := range r {
 			if f.Name == x.Name.Name {
-				u.touch(f.Value, x.Name.NamePos)
+				u.noteContainers(f.Value, x.Name.NamePos)
 				return whileItRuns(knownVal(constant(f.Value)))
 			}
 		}
 	}
-	u.use(recv)
+	u.capture(recv)
 	return uval{}
 }
 
-func (u *user) index(x *syntax.IndexExpr) uval {
+func (u *userWalk) index(x *syntax.IndexExpr) uval {
 	u.onlyAsks(x.X)
 	recv := u.expr(x.X)
 	i := u.expr(x.Y)
@@ -170,7 +170,7 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 		u.calling().noEvent(x.Y)
 	}
 	if recv.elems != nil {
-		u.use(i)
+		u.capture(i)
 		return u.element(x, recv.elems, i)
 	}
 	_, isArray := recv.v.obj.(*arrayObj)
@@ -201,19 +201,19 @@ func (u *user) index(x *syntax.IndexExpr) uval {
 			return knownVal(out)
 		}
 	}
-	u.use(recv)
-	u.use(i)
+	u.capture(recv)
+	u.capture(i)
 	return uval{}
 }
 
-func (u *user) unary(x *syntax.UnaryExpr) uval {
+func (u *userWalk) unary(x *syntax.UnaryExpr) uval {
 	if x.X == nil {
 		return uval{}
 	}
 	v := u.expr(x.X)
 	u.certain().checkUnary(x, v)
 	if !v.known {
-		u.use(v)
+		u.capture(v)
 		return uval{}
 	}
 	var out val
@@ -225,14 +225,14 @@ func (u *user) unary(x *syntax.UnaryExpr) uval {
 		out = u.b.ops().unaryVal(x.Op, v.v, x.OpPos)
 	})
 	if r != nil {
-		u.use(v)
+		u.capture(v)
 		return uval{}
 	}
 	fails := v.fails || endsAbove(out, v.v)
 	return uval{v: out, known: true, part: v.part, caps: v.caps, fails: fails}
 }
 
-func (u *user) binary(x *syntax.BinaryExpr) uval {
+func (u *userWalk) binary(x *syntax.BinaryExpr) uval {
 	l := u.expr(x.X)
 	if x.Op == syntax.AND || x.Op == syntax.OR {
 		return u.andOr(x, l)
@@ -260,8 +260,8 @@ func (u *user) binary(x *syntax.BinaryExpr) uval {
 			return knownVal(v)
 		}
 	}
-	u.use(l)
-	u.use(r)
+	u.capture(l)
+	u.capture(r)
 	return uval{}
 }
 
@@ -273,24 +273,24 @@ func alwaysIn(op syntax.Token, x, y uval) bool {
 }
 
 // andOr walks the right side only where the left one does not decide.
-func (u *user) andOr(x *syntax.BinaryExpr, l uval) uval {
+func (u *userWalk) andOr(x *syntax.BinaryExpr, l uval) uval {
 	if c, ok := u.truth(l); ok {
-		u.use(l)
+		u.capture(l)
 		if c == (x.Op == syntax.AND) {
 			return u.expr(x.Y).after(l)
 		}
 		return l
 	}
-	u.use(l)
+	u.capture(l)
 	u.frame.open = true
 	r := u.expr(x.Y)
-	u.use(r)
+	u.capture(r)
 	return undecided(l, r)
 }
 
-func (u *user) condExpr(x *syntax.CondExpr) uval {
+func (u *userWalk) condExpr(x *syntax.CondExpr) uval {
 	c := u.expr(x.Cond)
-	u.use(c)
+	u.capture(c)
 	if value, ok := u.truth(c); ok {
 		if value {
 			return u.expr(x.True).after(c)
@@ -299,14 +299,14 @@ func (u *user) condExpr(x *syntax.CondExpr) uval {
 	}
 	u.frame.open = true
 	yes := u.expr(x.True)
-	u.use(yes)
+	u.capture(yes)
 	no := u.expr(x.False)
-	u.use(no)
+	u.capture(no)
 	return undecided(yes, no)
 }
 
 // unknown makes variables values of user space.
-func (u *user) unknown(x syntax.Expr) {
+func (u *userWalk) unknown(x syntax.Expr) {
 	switch x := unparen(x).(type) {
 	case *syntax.Ident:
 		u.bind(x.Binding.(*resolve.Binding), uval{})
@@ -324,8 +324,8 @@ func (u *user) unknown(x syntax.Expr) {
 		u.certain().checkIndex(x, recv, i)
 		u.keyed(recv, i, start(x.Y))
 		u.calling().noEvent(x.Y)
-		u.use(recv)
-		u.use(i)
+		u.capture(recv)
+		u.capture(i)
 	case *syntax.DotExpr:
 		recv := u.expr(x.X)
 		if recv.part && recv.known {
@@ -335,6 +335,6 @@ func (u *user) unknown(x syntax.Expr) {
 			u.certain().clash(x.Dot, "%s of %s %s cannot be assigned; it has %s", x.Name.Name, c.Kind, name(c),
 				strings.Join(attrs.OfContainer(c, false), ", "))
 		}
-		u.use(recv)
+		u.capture(recv)
 	}
 }

@@ -71,7 +71,7 @@ func (u *unit) share(t *Types) {
 	}
 	u.followID, u.res.Tree.Several = Room-1, true
 	for _, r := range t.units {
-		u.touchedBefore = append(u.touchedBefore, r.touched...)
+		u.userUsesBefore = append(u.userUsesBefore, r.userUses...)
 		r.written.All(u.writtenBefore.Set)
 	}
 }

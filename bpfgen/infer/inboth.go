@@ -7,10 +7,10 @@ import "github.com/startrace/startrace/internal/plan"
 // changed by what runs on one side only is not compared, nor one that is changed by a handler which reads such a
 // container.
 
-// uses notes that a kernel half uses a container.
-func (u *unit) uses(id int, writes bool) {
+// noteUse notes that a half uses a container.
+func (u *unit) noteUse(id int, writes bool) {
 	if u.plan.Placement == plan.InBoth {
-		u.useList = append(u.useList, use{u.probe, id, u.both, writes})
+		u.sideUses = append(u.sideUses, sideUse{u.probe, id, u.both, writes})
 	}
 }
 
@@ -25,7 +25,7 @@ func (u *unit) onBoth(f func()) {
 // alone gives the containers that are not the same on both sides, by their numbers.
 func (u *unit) alone() map[int]bool {
 	out := map[int]bool{}
-	for _, x := range u.useList {
+	for _, x := range u.sideUses {
 		if !x.both && x.writes {
 			out[x.id] = true
 		}
@@ -33,10 +33,10 @@ func (u *unit) alone() map[int]bool {
 	for grown := true; grown; {
 		grown = false
 		lost := map[int]bool{} // probes
-		for _, x := range u.useList {
+		for _, x := range u.sideUses {
 			lost[x.probe] = lost[x.probe] || x.both && out[x.id]
 		}
-		for _, x := range u.useList {
+		for _, x := range u.sideUses {
 			if x.both && lost[x.probe] && !out[x.id] {
 				out[x.id], grown = true, true
 			}

@@ -10,16 +10,17 @@ import (
 // finds what is there by then: reading that is warned about, and changing it refused, where the author has not said by
 // kernel= which part of the work is the kernel's.
 
-// touch notes the tables and cells that a value of user code leads to. reads says that this place only asks them.
-func (pr *probe) touch(c plan.Value, pos plan.Pos, reads bool, seen map[*plan.Func]bool) {
+// noteContainers notes the tables and cells that a value of user code leads to. reads says that this place only asks
+// them.
+func (pr *probe) noteContainers(c plan.Value, pos plan.Pos, reads bool, seen map[*plan.Func]bool) {
 	switch c := c.(type) {
 	case plan.Ref:
 		if pr.handler.inUser || pr.starter.inUser {
-			pr.u.uses(c.ID, true)
+			pr.u.noteUse(c.ID, true)
 		}
 		if pr.u.plan.Placement != plan.InBoth &&
 			pr.p.Kernel == nil && pr.p.Keep == 0 && (c.Kind == plan.Table || c.Kind == plan.Cell) {
-			pr.u.touched = append(pr.u.touched, touch{c.Container, pos, pr.handler.why + pr.starter.why, pr.p.ID,
+			pr.u.userUses = append(pr.u.userUses, userUse{c.Container, pos, pr.handler.why + pr.starter.why, pr.p.ID,
 				reads})
 		}
 	case *plan.Func:
@@ -28,20 +29,20 @@ func (pr *probe) touch(c plan.Value, pos plan.Pos, reads bool, seen map[*plan.Fu
 		}
 		seen[c] = true
 		for _, name := range sortedKeys(c.Names) {
-			pr.touch(c.Names[name], pos, false, seen)
+			pr.noteContainers(c.Names[name], pos, false, seen)
 		}
 		for _, v := range c.Free {
 			if v != nil {
-				pr.touch(v, pos, false, seen)
+				pr.noteContainers(v, pos, false, seen)
 			}
 		}
 	}
 }
 
-// checkTouched says once of each handler and container what it means that both sides use it.
-func (u *unit) checkTouched() {
+// checkBothSides says once of each handler and container what it means that both sides use it.
+func (u *unit) checkBothSides() {
 	type use struct{ probe, container int }
-	list := slices.Concat(u.touchedBefore, u.touched)
+	list := slices.Concat(u.userUsesBefore, u.userUses)
 	changed, said := map[use]bool{}, map[use]bool{}
 	for _, t := range list {
 		if !t.reads {
@@ -69,7 +70,7 @@ func (u *unit) checkTouched() {
 
 // whereWritten says where a kernel half writes what a handler in user space
 // uses; at least one of both is of this unit.
-func (u *unit) whereWritten(t touch) (plan.Pos, bool) {
+func (u *unit) whereWritten(t userUse) (plan.Pos, bool) {
 	if at, ok := u.written.Get(t.c.ID); ok {
 		return at, true
 	}
