@@ -36,8 +36,8 @@ import (
 //	container c1 table "last" key u32 value u64
 //
 // A table that is only read, or of which one entry is set from another, has no type after that. untypedtables.go then
-// gives it one. A part of a key that is None wherever the container is used is no part of the key in the map (presentParts),
-// so that n[e.comm, e.args.ret if wide else None] costs nothing where wide is False.
+// gives it one. A part of a key that is None wherever the container is used is no part of the key in the map
+// (presentParts), so that n[e.comm, e.args.ret if wide else None] costs nothing where wide is False.
 
 func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos, what string, c *plan.Container) {
 	if have.Kind == types.Bot {
