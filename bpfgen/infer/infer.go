@@ -129,6 +129,9 @@ func (u *unit) walk() {
 			u.diags = append(u.diags, r.Diag)
 		}
 	}
+	if u.plan.Target.Cgroup.ID != 0 {
+		u.traceCgroups()
+	}
 	for _, p := range u.plan.Probes {
 		u.stop.Poll()
 		newProbe(u, p).walk()
@@ -149,6 +152,10 @@ func (u *unit) finish() *Result {
 	if u.follow != nil {
 		n = u.follow.id + 1
 		u.res.Follow = u.follow.id
+	}
+	if u.cgroups != nil {
+		n = u.cgroups.id + 1
+		u.res.Cgroups = u.cgroups.id
 	}
 	u.res.Tree.Containers = make([]*tree.Container, n)
 	u.used.All(func(id int, _ bool) { u.res.Tree.Containers[id] = u.conts.At(id).finish() })

@@ -6,8 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Room is how many containers the units that share Types can have. The table
-// of followed processes is the last, so that it is the same in all of them.
+// Room is how many containers the units that share Types can have. The tables
+// of followed processes and of traced cgroups are the last, so that they are the same in all of them.
 const Room = 512
 
 // Add fixes the types of what a unit uses. It is called when the unit has been
@@ -65,11 +65,11 @@ func (t *Types) containers() persistent.Map[int, *contType] {
 
 // share makes u one of several units.
 func (u *unit) share(t *Types) {
-	u.followID = len(u.plan.Containers)
+	u.followID, u.cgroupsID = len(u.plan.Containers), len(u.plan.Containers)+1
 	if t == nil {
 		return
 	}
-	u.followID, u.res.Tree.Several = Room-1, true
+	u.followID, u.cgroupsID, u.res.Tree.Several = Room-2, Room-1, true
 	for _, r := range t.units {
 		u.userUsesBefore = append(u.userUsesBefore, r.userUses...)
 		r.written.All(u.writtenBefore.Set)

@@ -152,27 +152,47 @@ func (w ownership) hasUser(uid uint32) *tree.Expr {
 	return w.same(tasks{w.b}.follow(w.task, w.pos, "cred", "uid", "val"), int64(uid))
 }
 
-// inCgroup is the test whether a process is in a cgroup, or below it: then that is the one of its level among those
-// that the process is in.
+// traceCgroups adds the table of the cgroups that are traced.
+func (u *unit) traceCgroups() {
+	u.cgroups = &tracedCgroups{u.cgroupsID}
+	t := u.cont(&plan.Container{ID: u.cgroups.id, Kind: plan.Table, Name: "cgroups"})
+	t.key, t.val = types.U64, types.U64
+}
+
+// inCgroup is the test whether a process is in a traced cgroup, or below it: then that is the one of its level among
+// those that the process is in.
 func (w ownership) inCgroup(c plan.Cgroup) *tree.Expr {
 	if w.task == nil && w.b.u.hasFields("cgroup", "ancestor_ids") {
 		w.task = w.b.task(w.pos) // such kernels, before 6.1, need not let all kinds of programs ask
 	}
+	traced := w.b.u.cgroups
 	if w.task == nil {
-		return w.same(&tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: tree.AncestorCgroup(c.Level),
-			Pos: w.pos}, int64(c.ID))
+		return w.test(&tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: tree.AncestorCgroup(c.Level), Pos: w.pos},
+			traced.has)
 	}
 	group := w.b.assign("group", tasks{w.b}.follow(w.task, w.pos, "cgroups", "dfl_cgrp"))
 	deep := tasks{w.b}.follow(group, w.pos, "level")
 	reaches := operation(tree.OpGe, types.Boolean, assume(deep), intExpr(int64(c.Level), w.pos), w.pos)
-	return all(w.pos, present(deep, w.pos), reaches, w.same(tasks{w.b}.ancestor(group, c.Level, w.pos), int64(c.ID)))
+	return all(w.pos, present(deep, w.pos), reaches, w.test(tasks{w.b}.ancestor(group, c.Level, w.pos), traced.has))
+}
+
+// has is the test whether the cgroup with a number is traced.
+func (t *tracedCgroups) has(number *tree.Expr) *tree.Expr {
+	return &tree.Expr{Op: tree.OpTableHas, Type: types.Boolean, Int: int64(t.id),
+		Args: []*tree.Expr{convert(number, types.U64)}, Pos: number.Pos}
 }
 
 // same is the test whether a number that was read is n.
 func (w ownership) same(have *tree.Expr, n int64) *tree.Expr {
-	test := operation(tree.OpEq, types.Boolean, assume(have), intExpr(n, w.pos), w.pos)
+	return w.test(have, func(number *tree.Expr) *tree.Expr {
+		return operation(tree.OpEq, types.Boolean, number, intExpr(n, w.pos), w.pos)
+	})
+}
+
+// test is a test of a number that was read, if it could be.
+func (w ownership) test(have *tree.Expr, of func(number *tree.Expr) *tree.Expr) *tree.Expr {
 	if !have.Type.MayFault {
-		return test
+		return of(have)
 	}
-	return logic(tree.OpLAnd, present(have, w.pos), test, w.pos)
+	return logic(tree.OpLAnd, present(have, w.pos), of(assume(have)), w.pos)
 }

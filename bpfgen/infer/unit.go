@@ -40,6 +40,7 @@ type unit struct {
 	userUsesBefore []userUse
 	writtenBefore  persistent.Map[int, plan.Pos]
 	followID       int // of the table of followed processes
+	cgroupsID      int // of the table of traced cgroups
 	// names are those of the programs so far, which must differ.
 	names     map[string]bool
 	nextNames map[string]nextName // by a name without a number
@@ -54,6 +55,7 @@ type unit struct {
 	absorbed map[*tree.Expr]bool        // values for user halves that cannot end the program
 	families map[string]error           // what names() knows: see mustBeFamily
 	follow   *followedProcs             // nil: only one process, or all
+	cgroups  *tracedCgroups             // nil: any cgroup
 	spanKeys map[*plan.Span]*types.Type // lives through all rounds
 	// nameTable lives through all rounds, too.
 	nameTable *nameTable
@@ -89,7 +91,7 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, known learnt) *unit {
 			Tree:   &tree.Unit{Keep: map[int]int{}},
 			Halves: map[int]*plan.UserHalf{}, StartHalves: map[int]*plan.UserHalf{},
 			Points: map[int]int{}, Names: map[int][]string{},
-			Follow: -1,
+			Follow: -1, Cgroups: -1,
 		},
 	}
 	if u.strMax <= 0 {
@@ -200,6 +202,10 @@ type userUse struct {
 // is missed; a process leaves it when it is gone, waited for.
 type followedProcs struct{ id int }
 
+// tracedCgroups is the table of the cgroups that --cgroup means: the one that had its path at the beginning, and those
+// that were made there since, as when a service is started again.
+type tracedCgroups struct{ id int }
+
 // nameTable numbers the names; it lives through all rounds.
 type nameTable struct {
 	list    []string
@@ -267,6 +273,9 @@ type Result struct {
 	// Follow is the number of the table of followed processes (u32 → u64), -1
 	// for none: the session puts the first process into it.
 	Follow int
+	// Cgroups is the number of the table of traced cgroups (u64 → u64), -1 for none: the session puts their numbers
+	// into it.
+	Cgroups int
 	// Points is the number of points that each probe matched, Names which they
 	// are.
 	Points map[int]int

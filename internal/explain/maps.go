@@ -93,6 +93,9 @@ func (in *Input) container(c *tree.Container, m *ebpf.MapSpec, id int) Map {
 	if in.Result.Follow == id {
 		out.Name, out.What, out.Pos = "followed", "the processes that are followed", ""
 	}
+	if in.Result.Cgroups == id {
+		out.Name, out.What, out.Pos = "cgroups", "the cgroups that are traced: one, and those that replace it", ""
+	}
 	if c.LRU {
 		out.What += " that drops the oldest when it is full"
 	}

@@ -130,7 +130,7 @@ func sampleResult(unit *bpfgen.Unit) *infer.Result {
 	}}
 	prints := &plan.Func{Name: "out", Pos: at(4, 40), Names: map[string]plan.Value{"limit": plan.MakeInt(4096)}}
 	return &infer.Result{
-		Tree: unit.Tree, Follow: -1, Halves: map[int]*plan.UserHalf{1: {Fn: prints}},
+		Tree: unit.Tree, Follow: -1, Cgroups: -1, Halves: map[int]*plan.UserHalf{1: {Fn: prints}},
 		Names: map[int][]string{
 			0: {"profile:999hz"}, 1: {"tracepoint:sched:sched_process_exec"},
 			2: {"kprobe:a", "kprobe:b", "kprobe:c", "kprobe:d", "kprobe:e", "kprobe:f", "kprobe:g", "kprobe:h",

@@ -38,6 +38,7 @@ func (s *session) turn(begin uint64) error {
 	s.delivery.flush(settled)
 	s.growth.grow()
 	s.cpus.follow()
+	s.cgroup.follow()
 	stop := func() bool { return s.halted() || s.timeUp }
 	s.timers.Fire(settled, begin, stop)
 	s.timers.FireOverdue(stop)

@@ -86,9 +86,10 @@ func (s *session) makeLoader() {
 	c := &compiler{o: &s.Options, messages: s.messages, machine: s.machine, host: s.host, unwanted: s.unwanted}
 	l := &loader{compiler: c, bell: s.bell, target: s.target, parts: &s.loaded.parts, delivery: s.delivery,
 		aside: s.aside}
+	s.cgroup = &cgroup{loader: l}
 	l.binders = []func(*part) error{
 		l.keepTypes, s.loaded.names.bind, func(p *part) error { return s.growth.follow(p) }, s.followCPUs,
-		l.bindStacks, s.loaded.containers.bind, s.loaded.bindSpans(s.host.Env()), l.follow,
+		s.cgroup.bind, l.bindStacks, s.loaded.containers.bind, s.loaded.bindSpans(s.host.Env()), l.follow,
 		s.delivery.bind, s.loaded.controls.bind, l.openRing,
 	}
 	s.loader = l

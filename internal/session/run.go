@@ -199,6 +199,7 @@ func (s *session) close() {
 	if s.cpus != nil {
 		s.closing(s.cpus)
 	}
+	s.closing(s.cgroup)
 	if maps := s.loader.common.maps; maps != nil {
 		s.closing(maps)
 	}

@@ -51,6 +51,8 @@ type session struct {
 	growth *growth
 	// cpus follows CPUs that go on- and offline. It is nil as long as nothing depends on that.
 	cpus *cpus
+	// cgroup follows the cgroup that is traced, if one was asked for.
+	cgroup *cgroup
 	// delivery brings events from the kernel to the script.
 	delivery *delivery
 	// budget bounds the memory of the run. It is nil until the settings are known.

@@ -18,6 +18,7 @@ type Scope struct {
 // found is a scope as programs test it.
 type found struct {
 	cgroup plan.Cgroup
+	folder string // of the cgroup
 	user   *uint32
 }
 
@@ -47,9 +48,12 @@ func (s Scope) find() (f found, err error) {
 	if err != nil {
 		return f, fmt.Errorf("%s: %w", flag, err)
 	}
-	f.cgroup = plan.Cgroup{ID: folder.ID, Level: folder.Level}
+	f.cgroup, f.folder = plan.Cgroup{ID: folder.ID, Level: folder.Level}, folder.Path
 	return f, nil
 }
 
 // Passing is the cgroup and the user that processes must have.
 func (t *Target) Passing() (plan.Cgroup, *uint32) { return t.scope.cgroup, t.scope.user }
+
+// CgroupFolder is the path of the cgroup that processes must be in, "" for none.
+func (t *Target) CgroupFolder() string { return t.scope.folder }

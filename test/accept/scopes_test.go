@@ -185,6 +185,65 @@ func TestCgroup(t *testing.T) {
 	tried.Many(t, "%d calls, four times, and %d", 100+50+25, 100+25)
 }
 
+// A service that is started again has a new cgroup at the path of the one before: it is traced, too.
+//
+// > A cgroup that is removed and made anew at the same path, as when systemd starts a service again, is traced from
+// > then on, and messages say both.
+// > What happens there before startrace hears of it, some milliseconds, is not seen.
+func TestCgroupMadeAnew(t *testing.T) {
+	needTracing(t)
+	root, err := mounted(t, "cgroup2")
+	if err != nil {
+		t.Skipf("needs cgroup2 (CONFIG_CGROUPS): %v", err)
+	}
+	slice := filepath.Join(root, fmt.Sprint("anew-", os.Getpid()))
+	group := filepath.Join(slice, "some.service")
+	t.Cleanup(func() { removeCgroups(t, group, slice) })
+	makeCgroups(t, slice, group)
+	// Messages come with the output, so that the test can wait for them.
+	r := interact(t, exec.Command("sh", "-c", `exec "$@" 2>&1`, "sh", program(t, "startrace"), "--cgroup", group,
+		"-e", `n = count(); probe("syscall:getppid", lambda e: n.add()); at_exit(lambda: print(n.value, "calls"))`))
+	r.await(t, "Attached 1 probe")
+	const times, calls = 2, 100
+	for i := range times + 1 {
+		if i > 0 {
+			removeCgroups(t, group, slice)
+			r.await(t, "The cgroup "+group+" was removed: nothing is traced until there is one again")
+			makeCgroups(t, slice, group)
+			r.await(t, "The cgroup "+group+" was made anew: it is traced from here on")
+		}
+		in, out := newWork(t, "in", calls), newWork(t, "out", calls)
+		moveTo(t, group, in)
+		goOn(t, in.cmd, in.in)
+		goOn(t, out.cmd, out.in)
+	}
+	want := fmt.Sprintf("%d calls\n", (times+1)*calls)
+	e := r.interrupt(t).ok(t)
+	e.stderr = e.stdout
+	if !strings.Contains(e.stdout, want) && e.skipped(t) == 0 {
+		t.Errorf("got %q, want %q", e.stdout, want)
+	}
+	tried.Many(t, "%d times", times)
+}
+
+func makeCgroups(t *testing.T, folders ...string) {
+	t.Helper()
+	for _, folder := range folders {
+		if err := os.Mkdir(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func removeCgroups(t *testing.T, folders ...string) {
+	t.Helper()
+	for _, folder := range folders {
+		if err := os.Remove(folder); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A call belongs to where its thread was when it began.
 //
 // > Of a call that has a start and an end by one thread the start decides.

@@ -1,0 +1,129 @@
+package session
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/filewatch"
+)
+
+// cgroup follows the cgroup that is traced, if one was asked for (--cgroup, --container). A service that starts again
+// gets a new one at the same path, with another number: that one is traced, too.
+type cgroup struct {
+	// loader has the parts, and where messages go.
+	loader *loader
+	// path is that of its folder. It is "" until the first part is bound, as all that follows.
+	path string
+	// numbers are those that it has had so far.
+	numbers []uint64
+	// watch hears of other folders at the path. It is nil where the kernel gives no watch.
+	watch *filewatch.Folder
+	// news is what was heard since follow was called last.
+	news inbox[cgroupNews]
+}
+
+// cgroupNews says what is at the path now.
+type cgroupNews struct {
+	// number is that of the cgroup, 0 for none.
+	number uint64
+	// err is why no more will be heard.
+	err error
+}
+
+// bind lets a part know which cgroups are traced. The first time it begins to listen for others.
+func (c *cgroup) bind(p *part) error {
+	if p.result.Cgroups < 0 {
+		return nil
+	}
+	if c.numbers == nil {
+		c.path, c.numbers = c.loader.target.CgroupFolder(), []uint64{p.plan.Target.Cgroup.ID}
+		c.news.bell = c.loader.bell
+		c.listen()
+	}
+	for _, number := range c.numbers {
+		if err := p.traceCgroup(number); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listen begins to listen for what becomes of the cgroup.
+func (c *cgroup) listen() {
+	watch, err := filewatch.WatchFolder(c.path, c.numbers[0])
+	if err != nil {
+		c.sayUnwatched(err)
+		return
+	}
+	c.watch = watch
+	go c.news.fill(func() (cgroupNews, error) {
+		number, err := watch.Next()
+		if err == nil || errors.Is(err, os.ErrClosed) {
+			return cgroupNews{number: number}, err
+		}
+		return cgroupNews{err: err}, watch.Close() // so that the next call ends with ErrClosed
+	})
+}
+
+func (c *cgroup) sayUnwatched(err error) {
+	c.loader.messages.Sayf("startrace: %v: if the cgroup %s is removed and made anew, that is not traced", err, c.path)
+}
+
+// Close ends the watch.
+func (c *cgroup) Close() error {
+	if c.watch == nil {
+		return nil
+	}
+	return c.watch.Close()
+}
+
+// follow traces the cgroups that were made in the place of those before.
+func (c *cgroup) follow() {
+	for _, news := range c.news.take() {
+		switch {
+		case news.err != nil:
+			c.sayUnwatched(news.err)
+		case news.number == 0:
+			c.loader.messages.Sayf("The cgroup %s was removed: nothing is traced until there is one again", c.path)
+		default:
+			c.madeAnew(news.number)
+		}
+	}
+}
+
+func (c *cgroup) madeAnew(number uint64) {
+	c.numbers = append(c.numbers, number)
+	if err := c.trace(number); err != nil {
+		c.loader.messages.Sayf("startrace: the cgroup %s was made anew, and is not traced: %v", c.path, err)
+		return
+	}
+	c.loader.messages.Sayf("The cgroup %s was made anew: it is traced from here on", c.path)
+}
+
+// trace lets all parts trace one more cgroup.
+func (c *cgroup) trace(number uint64) error {
+	for _, p := range c.loader.parts.list {
+		if err := p.traceCgroup(number); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// traceCgroup puts a cgroup into the table of those that the programs of a part trace, if it has one.
+func (p *part) traceCgroup(number uint64) error {
+	id := p.result.Cgroups
+	if id < 0 || p.loaded == nil {
+		return nil
+	}
+	table := p.unit.Tree.Containers[id]
+	key, value := make([]byte, table.KeyLayout.Size), make([]byte, table.ValueLayout.Size)
+	binary.NativeEndian.PutUint64(key, number)
+	if err := p.loaded.Map(tree.ContainerMap(id)).Put(key, value); err != nil {
+		return fmt.Errorf("tracing cgroup %d: %w", number, err)
+	}
+	return nil
+}
