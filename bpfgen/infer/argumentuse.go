@@ -60,7 +60,8 @@ func usedArg(v val, use *kernel.ArgumentUse, selector *tree.Expr) val {
 // whose values amd64 and arm64 share.
 const willCreate = 0x40 | 0x400000
 
-// created is the mode v of a call that may create a file, and 0 as for the kernel where it does not.
+// created is v, the mode argument of a call that may create a file. It is 0 where the flags of the call do not ask for
+// that (O_CREAT): the kernel does not look at the mode then.
 func (b memory) created(v val, spec kernel.SyscallArg, arg func(i int) *tree.Expr) val {
 	if spec.Creating == 0 {
 		return v

@@ -6,7 +6,7 @@ import (
 )
 
 // mostRounds is how many rounds a computed loop can have by the form of its range, as range(n % 4) has 3: the verifier
-// is then asked to follow no more. At least 1, so that the loop is one.
+// is then asked to follow no more. It is at least 1: a loop without a round would have no body to follow.
 func mostRounds(from, to val, step int64) int64 {
 	start, ok := from.constInt()
 	if !ok || start < 0 || step < 1 || to.expr == nil {

@@ -40,7 +40,7 @@ func (t *Types) Remove(r *Result) {
 	}
 }
 
-// fill completes what finish chose where nothing said it.
+// fill gives t the types that finish has chosen for the tree, where no use told them.
 func (t *contType) fill(key, val types.Type) {
 	if t.key.Kind == types.Bot {
 		t.key = key

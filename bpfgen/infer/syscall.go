@@ -144,7 +144,7 @@ func (v *variant) serves(sc *kernel.Syscall) bool {
 	return true
 }
 
-// walker makes the walkers of one variant over the shared programs.
+// walker makes a walker of one variant over a shared program.
 func (w *syscallWalk) walker(prog *tree.Program) *body {
 	return &body{u: w.pr.u, pr: w.pr, prog: prog, block: &tree.Block{}}
 }

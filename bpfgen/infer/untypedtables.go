@@ -9,9 +9,10 @@ import (
 
 // settle gives a type to the values of tables that are read while no kernel half has
 // told what they are, and reports whether there was one: that of the default of get,
-// or an int. First are those that only user space sets: where a kernel half sets one,
-// what it sets may follow from them in the next round. Of tables that only follow
-// from each other a few are settled, and in each further round twice as many.
+// or an int. First come the tables that only user space sets. What a kernel half sets
+// a table to can be read from these, and then its type is known in the next round.
+// Where tables are only set from each other, some of them get a type, in each further
+// round twice as many: one alone may do, and there are few rounds.
 func (u *unit) settle(most *int) bool {
 	var alone, following []int
 	for _, id := range sorted(u.unknown) {

@@ -34,7 +34,7 @@ func (u *userWalk) nameOf(x syntax.Expr) uval {
 	return v
 }
 
-// within says that f is of a function inside another, whose frame is outer.
+// within makes f the frame of a function that stands inside another, whose frame is outer.
 func (f *uframe) within(outer *uframe) { f.outer, f.Outer = outer, &outer.Frame }
 
 // captured is what a function has captured, as user code knows it.

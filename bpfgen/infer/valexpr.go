@@ -368,7 +368,7 @@ func (v val) carried(pos plan.Pos) {
 // maxArray bounds the elements of an array that is a value as a whole.
 const maxArray = 64
 
-// sendable is v as what a record can carry: e itself is all of its fields.
+// sendable is v as what a record can carry. The event itself becomes a record of all of its fields.
 func (b *body) sendable(v val, pos plan.Pos) val {
 	v.mustKnow()
 	if w, ok := b.unfolded(v, pos); ok {

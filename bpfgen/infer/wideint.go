@@ -4,7 +4,7 @@ import "github.com/startrace/startrace/internal/plan"
 
 // Mistakes in numbers that can be seen when a handler is compiled.
 
-// mustHaveWords refuses such constants in v.
+// mustHaveWords refuses ints in v that do not fit in 64 bits.
 func mustHaveWords(pos plan.Pos, v val) {
 	if i, ok := v.c.(plan.Int); ok {
 		mustBeWord(pos, i)

@@ -18,7 +18,7 @@ type Options struct {
 	// ScratchSite is the site that counts programs that found no scratch
 	// memory. Used if the function's ScratchSize is not 0.
 	ScratchSite int
-	// HasLogTable: the table LogTable() stands in MapConst, at the byte LogTable. It is there if NeedsLogTable.
+	// HasLogTable says that MapConst has the table that the function LogTable gives. It has if NeedsLogTable.
 	HasLogTable bool
 	// LogTable is the place of that table, in bytes from the start of MapConst.
 	LogTable int64

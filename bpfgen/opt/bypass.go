@@ -191,7 +191,7 @@ func (j *joint) findUses() bool {
 	return true
 }
 
-// wayTo is the way of j's block behind which b is, -1 for none alone.
+// wayTo is the way out of j's block by which all paths to b lead, -1 where there is none.
 func (j *joint) wayTo(b *ir.Block) int {
 	for way := range 2 {
 		if j.sole[way] && j.dom.Dominates(j.b.Term.To[way].Block, b) {

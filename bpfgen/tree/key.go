@@ -7,10 +7,10 @@ import (
 )
 
 // Key describes all of b that the instructions for it depend on, but for the
-// numbers of its variables and for constants that a variable can stand for: two
-// bodies of one key do the same with others. locals and consts are these in the
-// order in which they occur, so that those of one body and of another stand for
-// each other.
+// numbers of its variables and for constants that a variable can stand for. So two
+// bodies of one key are the same but for these. locals and consts are the variables
+// and the constants in the order in which they occur: the first of one body stands
+// where the first of another does.
 func (b *Block) Key() (text string, locals []int64, consts []*Expr) {
 	p := &printer{names: &names{}}
 	p.block(b)

@@ -89,7 +89,7 @@ func (l *Loaded) pairsFrom(programs []*program) error {
 	return nil
 }
 
-// pairsUntil counts pairs no longer, as programs will be taken off.
+// pairsUntil is called before programs are taken off. What happens to pairs after it is not counted.
 func (l *Loaded) pairsUntil(programs []*program) {
 	l.pairingSites(programs, func(i int, p *pairing) {
 		if p.on && !p.off {

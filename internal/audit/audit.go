@@ -184,8 +184,8 @@ func reads(unit *tree.Unit, probe int) []Read {
 	return out
 }
 
-// ownBuiltin are values of the machine that programs take for themselves, and
-// that are no part of what a script learns: registers, of which the arguments
+// ownBuiltin reports whether programs take a value of the machine for themselves,
+// so that it is no part of what a script learns: registers, of which the arguments
 // have names of their own, and what calls are paired by.
 func ownBuiltin(name string) bool {
 	switch name {

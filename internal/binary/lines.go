@@ -50,7 +50,7 @@ func withoutDebugInfo(at *File) error {
 	return fmt.Errorf("%s has no debug information: build it with -g, or install the package that has it", at.Name)
 }
 
-// inBlocks leaves of the places in one block of a function that is not optimized the first.
+// inBlocks keeps, of the places that lie in one block of a function that is not optimized, only the first.
 func (f *Finder) inBlocks(e *elffile.File, at *File, table *signature.Functions, places *sourceline.Places, line int) (
 	out []Function, err error) {
 	finder := f.localsOf(at, e, table)

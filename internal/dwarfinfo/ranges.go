@@ -270,7 +270,8 @@ type listReader struct {
 	err  error
 }
 
-// eachList reads a list with as many bytes as read, which begins anew each time, says that it needs.
+// eachList calls read with the list. While read says that it is not done it is called again, from the beginning of the
+// list and with more bytes of it.
 func (u *Unit) eachList(s *Section, at int64, read func(*listReader) (done bool)) error {
 	var wrong error
 	err := s.inPieces(at, func(c *cursor) bool {

@@ -231,7 +231,7 @@ func (m *evaluation) fromRegister(n uint64, offset int64) {
 	m.push(Plus(r, offset))
 }
 
-// piece ends a part of the value. One of which nothing is said is nowhere.
+// piece ends a part of the value. A part that has no expression before it is nowhere.
 func (m *evaluation) piece(bytes uint64) {
 	if bytes > 1<<16 {
 		m.end(Unreadable)
