@@ -5,7 +5,8 @@
 // A file holds a family of kinds, whose patterns mean the same things (kprobe:, fentry: and func: all mean functions
 // of the kernel). What is done with them is elsewhere, a function for each family: bpfgen/points finds the points and
 // their arguments, bpfgen/infer makes the event of them, internal/listing lists them, internal/attach attaches
-// programs. TestPoints (points_test.go at the root) goes over this table and fails where one of these has no answer for a kind.
+// programs. TestPoints (points_test.go at the root) goes over this table and fails where one of these has no answer
+// for a kind.
 //
 // It is data: nothing here changes after the start, and nothing asks the kernel but the functions that are given facts.
 package point
