@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/mistake"
@@ -123,7 +125,7 @@ func verdictOf(o *session.Outcome) verdict {
 func writeVerified(w io.Writer, list []verified, where string) {
 	width, sums := 0, map[verdict]int{}
 	for _, v := range list {
-		width = max(width, len(v.Name))
+		width = max(width, utf8.RuneCountInString(escape.Line(v.Name)))
 		sums[v.Verdict]++
 	}
 	for _, v := range list {
@@ -131,9 +133,9 @@ func writeVerified(w io.Writer, list []verified, where string) {
 		if len(v.Lacks) > 0 {
 			what = strings.Join(v.Lacks, "; ")
 		}
-		fmt.Fprintf(w, "%-*s  %-10s  %s\n", width, v.Name, v.Verdict, what)
+		fmt.Fprintf(w, "%-*s  %-10s  %s\n", escape.Args([]any{width, v.Name, v.Verdict, what})...)
 		for _, line := range v.FellBack {
-			fmt.Fprintf(w, "%-*s  %s\n", width+12, "", line)
+			fmt.Fprintf(w, "%-*s  %s\n", width+12, "", escape.Line(line))
 		}
 	}
 	var parts []string
@@ -142,7 +144,7 @@ func writeVerified(w io.Writer, list []verified, where string) {
 			parts = append(parts, fmt.Sprintf("%d %s", n, sumWords[v]))
 		}
 	}
-	fmt.Fprintf(w, "\n%s %s\n", strings.Join(parts, ", "), where)
+	fmt.Fprintf(w, "\n%s %s\n", strings.Join(parts, ", "), escape.Line(where))
 }
 
 // sumWords are the verdicts in the line of the sums.
@@ -150,7 +152,7 @@ var sumWords = map[verdict]string{works: "work", fallsBack: "by another way", as
 	notTold: "that types alone do not tell", lacks: "not"}
 
 func writeVerifiedJSON(w io.Writer, list []verified) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(escape.JSONWriter{W: w})
 	enc.SetEscapeHTML(false)
 	for _, v := range list {
 		if err := enc.Encode(v); err != nil {

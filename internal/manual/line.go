@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/startrace/startrace/internal/escape"
 )
 
 // splitLine splits a line as a shell does. open is its last word, which may
@@ -46,9 +48,12 @@ func (a *Answer) Write(w io.Writer, shell, line string) error {
 		cut = strings.LastIndexAny(open, ":=") + 1 // bash takes what is behind them for the word
 	}
 	for _, c := range a.Candidates {
+		if escape.Any(c.Word) {
+			continue // shells would insert it as it is
+		}
 		text := c.Word[min(cut, len(c.Word)):]
 		if c.What != "" {
-			text += "\t" + c.What
+			text += "\t" + escape.Line(c.What)
 		}
 		if _, err := fmt.Fprintln(w, text); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/audit"
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/render"
 )
@@ -63,7 +64,7 @@ func (s *session) showAudit(a *audit.Report) (int, error) {
 	s.out.Drop()
 	var err error
 	if s.out.Format() == render.JSON {
-		enc := json.NewEncoder(s.out)
+		enc := json.NewEncoder(escape.JSONWriter{W: s.out})
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
 		err = enc.Encode(a)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/memory"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/plan"
@@ -69,7 +70,7 @@ func (s *session) apply() (err error) {
 		return err
 	}
 	s.host.Env().Outside = &world.World{Granted: world.Granted{AllowWrite: s.AllowWrite, AllowRun: s.AllowRun},
-		Traced: s.host.Env().Traced, Say: s.messages.Sayf}
+		Idle: s.untraced, Traced: s.host.Env().Traced, Say: s.messages.Sayf}
 	return s.out.Open(s.Output)
 }
 
@@ -122,12 +123,12 @@ func (s *session) runScript(args []string) (ended bool, err error) {
 		s.exited = true
 		var text bytes.Buffer
 		s.printHelp(&text, help.Text)
-		_, err = s.Stdout.Write(text.Bytes())
+		_, err = s.Stdout.Write(escape.Append(nil, text.String(), escape.Screen)) // the script's words are a stranger's
 		return true, err
 	case errors.As(err, &usage):
 		wrong := &mistake.Usage{Err: err}
 		if len(s.Code) == 0 {
-			wrong.Of = s.loader.scriptName()
+			wrong.Of = escape.Line(s.loader.scriptName())
 		}
 		return true, wrong
 	}

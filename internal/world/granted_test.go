@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -144,5 +145,27 @@ func TestProcEnded(t *testing.T) {
 		if got, err := (&World{}).Proc(above, word); got != starlark.None || err != nil {
 			t.Errorf("%s: got %v, %v, want None", word, got, err)
 		}
+	}
+}
+
+// A script that is only looked at gets no more than that its commands ended well, and is refused what was not granted
+// all the same.
+func TestIdle(t *testing.T) {
+	dir := t.TempDir()
+	said := ""
+	w := &World{Granted: Granted{AllowWrite: []string{dir}, AllowRun: true}, Idle: true,
+		Say: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
+	status, out, errs, err := w.Run(t.Context(), []string{"false"}, time.Second)
+	if status != 0 || out+errs != "" || err != nil || !strings.Contains(said, "false is not run here") {
+		t.Errorf("run: got %d, %q, %q, %v; said %q", status, out, errs, err, said)
+	}
+	if err := w.Write("file", "text", false); err != nil {
+		t.Error(err)
+	}
+	if err := w.Write("/elsewhere/file", "text", false); err == nil {
+		t.Error("a file elsewhere is no mistake")
+	}
+	if made, err := os.ReadDir(dir); err != nil || len(made) > 0 {
+		t.Errorf("made %v, %v", made, err)
 	}
 }

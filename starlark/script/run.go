@@ -10,6 +10,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -133,7 +134,7 @@ func (h *Host) command() string {
 	if tool, ok := strings.CutPrefix(name, stdPrefix); ok {
 		name = strings.TrimSuffix(path.Base(tool), ".star")
 	}
-	return "startrace " + name
+	return "startrace " + escape.Line(name)
 }
 
 func (h *Host) runMain() error {
