@@ -118,30 +118,10 @@ func (b memory) tracepointPointer(f kernel.TracepointField, at memPlace, pos pla
 	return exprVal(&tree.Expr{Op: tree.OpConvert, Type: t, Args: []*tree.Expr{p}, Pos: pos})
 }
 
-// dataLoc is a dynamic array: u32 length<<16 | offset from the start of the
-// record (from behind the field itself for __rel_loc); see
-// include/trace/stages/stage3_trace_output.h.
-func (b memory) dataLoc(f kernel.TracepointField, at memPlace, pos plan.Pos) val {
-	if !f.IsString {
-		refuse(pos, "%s is a dynamic array of %s, which cannot be read yet", f.Name, f.CType)
-	}
-	loc := load(at, types.U32, pos)
-	bin := func(op tree.Op, x, y *tree.Expr, t types.Type) *tree.Expr { return operation(op, t, x, y, pos) }
-	off := bin(tree.OpAnd, loc, intExpr(0xffff, pos), types.IntOf(16, false))
-	if f.RelLoc {
-		off = bin(tree.OpAdd, off, intExpr(int64(f.Off+4), pos), types.I64)
-	}
-	n := bin(tree.OpShr, loc, intExpr(16, pos), types.IntOf(16, false))
-	addr := bin(tree.OpAdd, at.addr, off, types.U64)
-	e := &tree.Expr{Op: tree.OpStr, Type: types.StrOf(b.u.strMax + 1).OrFault(), Str: tree.Kernel,
-		Args: []*tree.Expr{addr, n}, Pos: pos}
-	return exprVal(e)
-}
-
 func (b memory) tracepointArray(f kernel.TracepointField, at memPlace, pos plan.Pos) val {
 	n := f.ArrayLen
 	if n <= 0 || f.Size%n != 0 || f.Size/n > 8 {
-		refuse(pos, "%s is an array of a kind that cannot be read yet", f.Name)
+		refuse(pos, "%s is an array of %s, which have no form as numbers", f.Name, f.CType)
 	}
 	return objVal(&ctxArray{b.body, at, types.IntOf(uint8(f.Size/n*8), f.Signed), n, f.Name})
 }

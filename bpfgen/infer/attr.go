@@ -185,6 +185,8 @@ func (b attributes) index(x, i val, pos plan.Pos) val {
 			refuse(pos, "an array field takes a constant index in a kernel half")
 		}
 		return o.element(n, pos)
+	case *dynArray:
+		return b.inPlace(o.memPlace, func(*body) val { return o.element(i, pos) })
 	case *arrayObj:
 		return b.inPlace(o.memPlace, func(at *body) val { return at.memory().element(o, i, pos) })
 	case *structObj:

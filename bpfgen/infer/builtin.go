@@ -266,7 +266,7 @@ func (b attributes) namesOf(v val, pos plan.Pos) (names []string, ok bool) {
 		return o.names(), true
 	case *memObj:
 		return attrs.Of("bytes")
-	case *method, *closure, *rangeObj, *arrayObj, *ctxArray:
+	case *method, *closure, *rangeObj, *arrayObj, *ctxArray, *dynArray:
 		return nil, true
 	}
 	if v.obj != nil || v.typ().Leads() || v.typ().Kind == types.Mem {
@@ -351,6 +351,9 @@ func callLen(b *body, args []arg, pos plan.Pos) val {
 	if arr, ok := a[0].obj.(*arrayObj); ok {
 		arr.mustEnd(pos)
 		return intVal(int64(arr.len))
+	}
+	if arr, ok := a[0].obj.(*dynArray); ok {
+		return b.attributes().inPlace(arr.memPlace, func(*body) val { return exprVal(arr.count(pos)) })
 	}
 	if l, ok := b.attributes().listOf(a[0], pos); ok {
 		return exprVal(l.n)

@@ -283,7 +283,7 @@ func (e *event) callPoint() string {
 // EventFields are the names of all parts that an event can have.
 func EventFields() []string { return slices.Clone(fieldNames) }
 
-// everything is e.args as a record. What cannot be read is left out.
+// everything is e.args as a record.
 func (a *argsObj) everything(pos plan.Pos) val {
 	out := val{comp: true, names: []string{}}
 	if a.unnamed() {
@@ -292,16 +292,25 @@ func (a *argsObj) everything(pos plan.Pos) val {
 			a.ev.point)
 	}
 	for _, n := range a.ev.args.names() {
-		var v val
-		r := refusal.Attempt(func() {
-			v = a.ev.mine(a.ev.b.sendable(a.argument(n, pos), pos))
-		})
-		if r == nil {
-			out.names = append(out.names, n)
-			out.elems = append(out.elems, v)
-		}
+		out.names = append(out.names, n)
+		out.elems = append(out.elems, orUnshown(pos, func() val {
+			return a.ev.mine(a.ev.b.sendable(a.argument(n, pos), pos))
+		}))
 	}
 	return out
+}
+
+// orUnshown is a part of a whole; one that cannot be a value is FAULT, so that none is left out without a word.
+func orUnshown(pos plan.Pos, part func() val) (v val) {
+	if refusal.Attempt(func() { v = part() }) != nil {
+		return exprVal(&tree.Expr{Op: tree.OpUnreadable, Type: types.I64.OrFault(), Int: tree.Unshown, Pos: pos})
+	}
+	return v
+}
+
+// unshown reports whether v is what orUnshown gives for what is no value.
+func (v val) unshown() bool {
+	return v.expr != nil && v.expr.Op == tree.OpUnreadable && v.expr.Int == tree.Unshown
 }
 
 // everything is e as a value: all fields that this event has.

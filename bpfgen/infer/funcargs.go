@@ -99,6 +99,10 @@ func (b argWords) atPlace(from *body, l abi.Location, id kernel.TypeID, pos plan
 			s.words = append(s.words, wordIn{from: from, space: tree.Kernel, at: 8 * i, Place: p})
 		}
 		return objVal(s)
+	case t.Kind == kernel.KindInt && t.Size == 16 && len(l.Places) == 2:
+		low := b.carry(from, from.argWords().wordAt(l.Places[0], tree.Kernel, pos))
+		high := b.carry(from, from.argWords().wordAt(l.Places[1], tree.Kernel, pos))
+		return inHalves(low, high, t.Signed, pos)
 	case len(l.Places) != 1:
 		refuse(pos, "a %s has %d bytes; a kernel half computes with 64 bits", btf.TypeName(id), t.Size)
 	case l.Places[0].Where == abi.Other:

@@ -81,14 +81,14 @@ func (pr *probe) someVariable(name string) bool {
 	return false
 }
 
-// everything is e.vars as a record. What cannot be sent is left out.
+// everything is e.vars as a record.
 func (o *varsObj) everything(pos plan.Pos) val {
 	out := val{comp: true, names: []string{}}
 	for _, n := range o.names() {
-		var v val
-		if refusal.Attempt(func() { v = o.ev.mine(o.ev.b.sendable(o.variable(n, pos), pos)) }) == nil {
-			out.names, out.elems = append(out.names, n), append(out.elems, v)
-		}
+		out.names = append(out.names, n)
+		out.elems = append(out.elems, orUnshown(pos, func() val {
+			return o.ev.mine(o.ev.b.sendable(o.variable(n, pos), pos))
+		}))
 	}
 	return out
 }

@@ -1,7 +1,8 @@
 package infer
 
 import (
-	"github.com/startrace/startrace/bpfgen/refusal"
+	"slices"
+
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/format"
@@ -159,12 +160,10 @@ func (s *regStruct) whole(b *body, pos plan.Pos) val {
 	}
 	out := val{comp: true, names: []string{}}
 	for _, name := range btf.Fields(s.id) {
-		var v val
-		if refusal.Attempt(func() { v = b.sendable(s.field(b, name, pos), pos) }) == nil {
-			out.names, out.elems = append(out.names, name), append(out.elems, v)
-		}
+		out.names = append(out.names, name)
+		out.elems = append(out.elems, orUnshown(pos, func() val { return b.sendable(s.field(b, name, pos), pos) }))
 	}
-	if len(out.names) == 0 {
+	if !slices.ContainsFunc(out.elems, func(v val) bool { return !v.unshown() }) {
 		refuse(pos, "%s cannot be a value: use its parts", s.what())
 	}
 	return out

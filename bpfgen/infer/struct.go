@@ -110,7 +110,7 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 	}
 	switch t.Kind {
 	case kernel.KindInt, kernel.KindEnum:
-		if t.Size == 16 && btf.OfProgram(id) {
+		if t.Size == 16 {
 			return b.wide(at, t.Signed, pos)
 		}
 		if t.Size > 8 {

@@ -155,6 +155,11 @@ func (b argWords) wideInt(from *body, v *signature.Value, signed bool, pos plan.
 	if !ok || !ok2 {
 		return exprVal(unreadable(pos))
 	}
+	return inHalves(low, high, signed, pos)
+}
+
+// inHalves is an int of 128 bits: the tuple of its halves, the lower one first.
+func inHalves(low, high *tree.Expr, signed bool, pos plan.Pos) val {
 	return val{comp: true, elems: []val{exprVal(low), exprVal(as(high, types.IntOf(64, signed), pos))}}
 }
 

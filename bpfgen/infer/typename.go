@@ -1,8 +1,11 @@
 package infer
 
 import (
+	"strings"
+
 	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/wire"
 )
 
 // userType is the interpreter's name for the type that v has in user space, "" where it is not known. What may be None
@@ -23,7 +26,7 @@ func userType(v val) string {
 	}
 	t := v.typ()
 	switch {
-	case t.Label == "strlist":
+	case t.Label == "strlist", strings.HasPrefix(t.Label, wire.LabelInts):
 		return "tuple"
 	case t.Label == "errno":
 		return "" // a name, or the number of what is no error

@@ -8,6 +8,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/wire"
 )
 
 // inWords names a type as scripts know it: widths and room are the compiler's
@@ -45,6 +46,8 @@ func labelInWords(label string) string {
 	switch name = strings.TrimRight(name, "46"); name {
 	case "strlist":
 		return "a list of strings"
+	case strings.TrimSuffix(wire.LabelInts, ":"):
+		return "an array of ints"
 	case "name":
 		return "the name of a function or point"
 	case "syscall_name":
@@ -94,6 +97,9 @@ func sameText(x, y types.Type, pos plan.Pos) {
 		case t.Label == "strlist":
 			refuse(pos, "the strings of a list are compared in user space: a kernel half compares "+
 				`" ".join(list), or sends the list`)
+		case strings.HasPrefix(t.Label, wire.LabelInts):
+			refuse(pos, "an array whose length each event says is compared in user space: a kernel half takes its "+
+				"elements, a[0], a[1] …")
 		default:
 			refuse(pos, "the text of %s(…) is made in user space: a kernel half can store and send it; "+
 				"compare with bytes, mem(…)", labelName(t))

@@ -176,7 +176,7 @@ func (u *userWalk) index(x *syntax.IndexExpr) uval {
 	_, isArray := recv.v.obj.(*arrayObj)
 	_, isArgs := recv.v.obj.(*argsObj)
 	switch recv.v.obj.(type) {
-	case *ctxArray, *regStruct:
+	case *ctxArray, *dynArray, *regStruct:
 		isArray = true
 	case *structObj:
 		_, isArray = u.b.attributes().listOf(recv.v, x.Lbrack)

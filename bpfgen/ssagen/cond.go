@@ -129,6 +129,9 @@ func faultOf(e *tree.Expr) string {
 	if e.Op == tree.OpUnreadable && e.Int == tree.Lost {
 		return "a value that the compiler has optimized out"
 	}
+	if e.Op == tree.OpUnreadable && e.Int == tree.Unshown {
+		return "a part that is no value"
+	}
 	if e.Op == tree.OpUnreadable {
 		return "a floating-point number, which is in a register that eBPF programs cannot read,"
 	}

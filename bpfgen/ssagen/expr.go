@@ -43,10 +43,8 @@ func (b exprs) eval(e *tree.Expr) val {
 		return b.expr(e.Args[0]).elems[e.Int]
 	case tree.OpUnreadable:
 		v := intVal(e.Type, b.Const(0))
-		v.tag = b.Const(wire.TagUnreadable)
-		if e.Int == tree.Lost {
-			v.tag = b.Const(wire.TagLost)
-		}
+		v.tag = b.Const(map[int64]int64{0: wire.TagUnreadable, tree.Lost: wire.TagLost,
+			tree.Unshown: wire.TagUnshown}[e.Int])
 		return v
 	case tree.OpInline:
 		return b.tree.inline(e)

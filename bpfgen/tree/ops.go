@@ -159,7 +159,7 @@ const (
 	OpSignal
 
 	// OpUnreadable is what lies where no program can read, as in a register for
-	// floats: FAULT, with a tag of its own. n is Lost where nobody knows the place.
+	// floats: FAULT, with a tag of its own. n is Lost where nobody knows the place, and Unshown where it is no value.
 	OpUnreadable
 
 	// OpInline runs Body; its value is what a SReturn with the same n gives. s is
@@ -169,6 +169,9 @@ const (
 
 // Lost is n of an OpUnreadable whose value the compiler has optimized out.
 const Lost = 1
+
+// Unshown is n of an OpUnreadable that stands in a whole, such as e.args, for a part that cannot be a value.
+const Unshown = 2
 
 // StmtOp is the operator of a statement.
 type StmtOp uint8

@@ -144,6 +144,10 @@ func (f *TracepointField) setArray(elem, length string) {
 	}
 }
 
+// ElementSize is the size in bytes of an element of an array, by the name of its type in C; 0 of names that are not
+// known here.
+func ElementSize(ctype string) int { return elemSize[strings.TrimPrefix(ctype, "const ")] }
+
 var elemSize = map[string]int{
 	"char": 1, "signed char": 1, "unsigned char": 1, "bool": 1, "u8": 1, "s8": 1, "__u8": 1, "uint8_t": 1,
 	"short": 2, "unsigned short": 2, "u16": 2, "__u16": 2, "__be16": 2,

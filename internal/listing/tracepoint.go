@@ -86,7 +86,7 @@ func tracepointField(t *kernel.Tracepoint, f kernel.TracepointField) Field {
 	case f.DataLoc || f.RelLoc:
 		out.Size = 0
 		if out.Type = "string"; !f.IsString {
-			out.Type, out.Note = "array", "of dynamic length: cannot be read yet"
+			out.Type, out.Note = "array", "of dynamic length"
 		}
 	case f.IsString:
 		out.Type, out.C = "string", f.CType+lengthOf(f)
@@ -95,7 +95,7 @@ func tracepointField(t *kernel.Tracepoint, f kernel.TracepointField) Field {
 	case f.IsPtr:
 		out.Type = pointerWord(f.CType)
 	case f.Size > 8:
-		out.Type, out.Note = "struct", "more than 64 bits: cannot be read yet"
+		out.Type, out.Note = "struct", "more than 64 bits: no value"
 	case f.CType == "bool":
 		out.Type = "bool"
 	}

@@ -34,6 +34,8 @@ const (
 	TagUnreadable = 3
 	// TagLost is FAULT, too: the compiler keeps no such value there.
 	TagLost = 4
+	// TagUnshown is FAULT, too: a part of a whole, such as e.args, that is no value.
+	TagUnshown = 5
 )
 
 // MaxErrno is the largest number of an error: pointers from -MaxErrno on are errors
@@ -65,6 +67,10 @@ const (
 	ListString = 1
 	ListFault  = 2 // it could not be read, and is empty
 )
+
+// LabelInts begins the label of bytes that are an array of ints: "ints:u4" are unsigned ones of 4 bytes, "ints:s8"
+// signed ones of 8. Bytes that are cut are the first elements of a longer array.
+const LabelInts = "ints:"
 
 // HeaderSize is the size of the header of a record: u32 the record's number
 // in the unit, u32 the CPU, u64 the time (CLOCK_MONOTONIC, ns).

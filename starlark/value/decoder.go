@@ -108,6 +108,8 @@ func absent(t *wire.Type, buf []byte) starlark.Value {
 		return Unreadable
 	case wire.TagLost:
 		return Lost
+	case wire.TagUnshown:
+		return Unshown
 	}
 	return nil
 }

@@ -50,6 +50,8 @@ func encodeAbsent(t *wire.Type, v starlark.Value, buf []byte) error {
 		buf[t.TagOff] = wire.TagUnreadable
 	case t.TagOff >= 0 && v == Lost:
 		buf[t.TagOff] = wire.TagLost
+	case t.TagOff >= 0 && v == Unshown:
+		buf[t.TagOff] = wire.TagUnshown
 	case t.TagOff >= 0:
 		buf[t.TagOff] = wire.TagFault
 	case (t.Kind == wire.Str || t.Kind == wire.Bytes) && none:

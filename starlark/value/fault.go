@@ -21,6 +21,10 @@ const Unreadable = faultType(1)
 // another text.
 const Lost = faultType(2)
 
+// Unshown is the FAULT of what is no value where a whole is shown, such as e.args. It is equal to FAULT, and prints
+// another text.
+const Unshown = faultType(3)
+
 // IsFault reports whether v is FAULT, of whatever kind.
 func IsFault(v starlark.Value) bool {
 	_, fault := v.(faultType)
@@ -43,6 +47,8 @@ func (f faultType) String() string {
 		return "<float>"
 	case Lost:
 		return "<optimized out>"
+	case Unshown:
+		return "<not shown>"
 	}
 	return "<fault>"
 }
@@ -92,6 +98,9 @@ var errFloat = errors.New("a floating-point number is in a register that eBPF pr
 // errLost is the ErrFault of Lost.
 var errLost = errors.New("the compiler has optimized it out")
 
+// errUnshown is the ErrFault of Unshown.
+var errUnshown = errors.New("it is no value as a part of a whole; a script that names it is told why")
+
 func (f faultType) fails(what string) error {
 	why := ErrFault
 	switch f {
@@ -99,6 +108,8 @@ func (f faultType) fails(what string) error {
 		why = errFloat
 	case Lost:
 		why = errLost
+	case Unshown:
+		why = errUnshown
 	}
 	return fmt.Errorf("cannot %s %s: %w (test it before: x == FAULT)", what, f, why)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -136,10 +137,26 @@ func (d *Decoder) bytesValue(t *wire.Type, b []byte, cut bool) starlark.Value {
 	if t.Label == strList {
 		return d.stringList(b, cut)
 	}
+	if form, ok := strings.CutPrefix(t.Label, wire.LabelInts); ok {
+		return intArray(b, form, cut)
+	}
 	if f := d.Labels.Bytes[t.Label]; f != nil {
 		return f(b, cut)
 	}
 	return Bytes(b)
+}
+
+// intArray is an array of ints: "u4" are unsigned ones of 4 bytes.
+func intArray(b []byte, form string, cut bool) starlark.Value {
+	out := starlark.Tuple{}
+	size, err := strconv.Atoi(form[1:])
+	for t := (&wire.Type{Size: size, Signed: form[0] == 's'}); err == nil && len(b) >= size; b = b[size:] {
+		out = append(out, number(t, extend(readInt(b, size), t)))
+	}
+	if cut {
+		out = append(out, starlark.String(cutMark))
+	}
+	return out
 }
 
 // strList labels the strings of a char **: packed one behind the other, each

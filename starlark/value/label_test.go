@@ -96,3 +96,39 @@ func TestLabelArgument(t *testing.T) {
 		t.Errorf("bytes with a label: %s", got)
 	}
 }
+
+// Bytes with the label of an array are a tuple of its numbers; a mark says that there were more.
+func TestIntArrays(t *testing.T) {
+	for _, c := range []struct {
+		label string
+		bytes string
+		cut   bool
+		want  string
+	}{
+		{"ints:s4", "\x0b\x00\x00\x00\xea\xff\xff\xff", false, "(11, -22)"},
+		{"ints:u8", "\xff\xff\xff\xff\xff\xff\xff\xff", true, `(18446744073709551615, "…")`},
+		{"ints:u1", "\x00\xff", false, "(0, 255)"},
+		{"ints:s2", "", false, "()"},
+		{"ints:s2", "\x01", false, "()"}, // no whole element
+	} {
+		got := (&Decoder{}).bytesValue(&wire.Type{Kind: wire.Bytes, Label: c.label}, []byte(c.bytes), c.cut)
+		if got.String() != c.want {
+			t.Errorf("%s of %q: %s, want %s", c.label, c.bytes, got, c.want)
+		}
+	}
+}
+
+// Each tag of what is not there is read as it was written, also where it is a kind of FAULT.
+func TestTagsOfAbsence(t *testing.T) {
+	where := leaf(wire.Int, 0, 8)
+	where.TagOff, where.MayNone, where.MayFault = 8, true, true
+	for _, v := range []starlark.Value{starlark.None, FAULT, Unreadable, Lost, Unshown} {
+		buf := make([]byte, 9)
+		if err := Encode(&where, v, buf); err != nil {
+			t.Fatal(err)
+		}
+		if got := (&Decoder{}).Decode(&where, buf); got != v {
+			t.Errorf("%s became %s", v, got)
+		}
+	}
+}
