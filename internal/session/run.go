@@ -36,7 +36,9 @@ func Run(o Options) (exit int, err error) {
 	if err != nil {
 		return Failed, mistake.Tidy(err)
 	}
+	done := s.boundScript()
 	ended, err := s.runScript(args)
+	done()
 	s.declared.Store(true)
 	if ended || err != nil {
 		return s.finish(err)
