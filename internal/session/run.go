@@ -36,7 +36,7 @@ func Run(o Options) (exit int, err error) {
 	if err != nil {
 		return Failed, mistake.Tidy(err)
 	}
-	done := s.boundScript()
+	done := boundScript(s.host, s.Duration, s.signals)
 	ended, err := s.runScript(args)
 	done()
 	s.declared.Store(true)

@@ -12,9 +12,9 @@ import (
 func TestTopLevelIsBounded(t *testing.T) {
 	const ended = "the top level did not end by itself within 200ms (--duration)"
 	scripts := map[string]string{
-		"for i in range(1 << 40):\n    pass\n":                       ended,
-		"def main():\n    for i in range(1 << 40):\n        pass\n":  ended,
-		`run(["sleep", "1000"], timeout = "1000s")`:                  ended,
+		"for i in range(1 << 40):\n    pass\n":                      ended,
+		"def main():\n    for i in range(1 << 40):\n        pass\n": ended,
+		`run(["sleep", "1000"], timeout = "1000s")`:                 ended,
 		"a = ()\nfor i in range(60):\n    a = (a, a)\nx = {a: 1}\n": "is in a builtin that cannot be ended",
 	}
 	for text, want := range scripts {
