@@ -20,6 +20,15 @@ func TestReference(t *testing.T) {
 	golden.Equal(t, "../docs/builtins.md", string(AppendReference(nil)))
 }
 
+// TestPointStrings finds Points in the entries of functions that take patterns: completion offers points there.
+func TestPointStrings(t *testing.T) {
+	for _, e := range Entries() {
+		if takes := e.Family == "points" || strings.Contains(e.Signature, "(points"); takes != e.Points {
+			t.Errorf("%s takes patterns of points: %t; its entry says %t", e.Signature, takes, e.Points)
+		}
+	}
+}
+
 // TestSignatures checks that signatures are Starlark and that names are said
 // once.
 func TestSignatures(t *testing.T) {

@@ -112,6 +112,8 @@ type Entry struct {
 	Reaches string
 	// Needs is the flag that grants it, "" where none is needed.
 	Needs string
+	// Points says that strings among its arguments are patterns of points, for completion.
+	Points bool
 
 	call  func(e *Env, c *call) (starlark.Value, error)
 	value starlark.Value // for constants and modules instead of call

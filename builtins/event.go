@@ -17,7 +17,7 @@ var pointFamily = []Entry{
 happens when one of them returns a record, whose fields are the event's. A function that returns None only keeps state.
 A field that handlers take is in the records of all functions. A field without a value is None there: record(a = 1, b =
 None).`,
-		call: eventCall,
+		Points: true, call: eventCall,
 	},
 	{
 		Name: "span", Family: "points",
@@ -27,13 +27,13 @@ function, or (start_fn, end_fn). A key of None means: not this one. again says w
 already: "last" or "first". An end that comes later than timeout ("5s", or ns) after its start is counted and not
 paired. s.items() gives the starts that wait for their ends, each as (key, record). The key is that of key=, else the
 thread. The record has the time of the start and what handlers take from e.start, by their names.`,
-		call: spanCall,
+		Points: true, call: spanCall,
 	},
 	{
 		Name: "first", Family: "points",
 		Signature: "first(a, b, …)",
 		Doc:       "The first of the points that this kernel has.",
-		call:      firstCall,
+		Points:    true, call: firstCall,
 	},
 }
 

@@ -33,7 +33,7 @@ that call stats(). enable() of an iterator goes through its list again.
 keep = N makes the kernel keep the last N events and send none. The probe's dump() gives these to the handler (or
 prints them), in the order of their times, and returns their number. No event is shown twice. A script that nowhere
 calls dump() is shown the events at the end.`,
-		call: probeCall,
+		Points: true, call: probeCall,
 	},
 	{
 		Name: "record", Family: "probes",

@@ -2,6 +2,7 @@ package fold
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -10,47 +11,58 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Call is a call of a builtin.
-func Call(name plan.Builtin, args []plan.Value) (plan.Value, bool) {
-	for _, a := range args {
-		if !Unchanging(a) {
-			return nil, false
-		}
-	}
-	switch {
-	case (name == "min" || name == "max") && len(args) > 1:
-		return extreme(name, args)
-	case name == "bool" && len(args) == 0:
-		return plan.Bool(false), true
-	case len(args) != 1:
+// A Function is what a builtin gives of arguments that are constants; false where that is not known here.
+type Function func(args []plan.Value) (plan.Value, bool)
+
+// Call is a call of f, which may be nil.
+func (f Function) Call(args []plan.Value) (plan.Value, bool) {
+	if f == nil || slices.ContainsFunc(args, func(a plan.Value) bool { return !Unchanging(a) }) {
 		return nil, false
-	case name == "bool":
+	}
+	return f(args)
+}
+
+// Bool is bool().
+func Bool(args []plan.Value) (plan.Value, bool) {
+	switch len(args) {
+	case 0:
+		return plan.Bool(false), true
+	case 1:
 		return plan.Bool(Truth(args[0])), true
-	case name == "int":
-		return integer(args[0])
-	case name == "abs":
-		i, ok := args[0].(plan.Int)
-		if !ok {
-			return nil, false
-		}
-		return plan.Int{Big: new(big.Int).Abs(i.Big)}, true
-	case name == "len":
-		return length(args[0])
 	}
 	return nil, false
 }
 
-// integer is int(c) of a bool or an int.
-func integer(c plan.Value) (plan.Value, bool) {
-	if b, ok := c.(plan.Bool); ok {
+// Int is int() of a bool or an int.
+func Int(args []plan.Value) (plan.Value, bool) {
+	if len(args) != 1 {
+		return nil, false
+	}
+	if b, ok := args[0].(plan.Bool); ok {
 		return plan.MakeInt(int64(asInt(b))), true
 	}
-	i, ok := c.(plan.Int)
+	i, ok := args[0].(plan.Int)
 	return i, ok
 }
 
-func length(c plan.Value) (plan.Value, bool) {
-	switch c := c.(type) {
+// Abs is abs() of an int.
+func Abs(args []plan.Value) (plan.Value, bool) {
+	if len(args) != 1 {
+		return nil, false
+	}
+	i, ok := args[0].(plan.Int)
+	if !ok {
+		return nil, false
+	}
+	return plan.Int{Big: new(big.Int).Abs(i.Big)}, true
+}
+
+// Len is len().
+func Len(args []plan.Value) (plan.Value, bool) {
+	if len(args) != 1 {
+		return nil, false
+	}
+	switch c := args[0].(type) {
 	case plan.String:
 		return plan.MakeInt(int64(len(c))), true
 	case plan.Bytes:
@@ -61,9 +73,17 @@ func length(c plan.Value) (plan.Value, bool) {
 	return nil, false
 }
 
-// extreme is the first of the lowest or the highest.
-func extreme(name plan.Builtin, args []plan.Value) (plan.Value, bool) {
-	op := map[plan.Builtin]syntax.Token{"min": syntax.LT, "max": syntax.GT}[name]
+// Min is min() of several values.
+func Min(args []plan.Value) (plan.Value, bool) { return extreme(syntax.LT, args) }
+
+// Max is max() of several values.
+func Max(args []plan.Value) (plan.Value, bool) { return extreme(syntax.GT, args) }
+
+// extreme is the first of the lowest or the highest, by the operator that tells a better one.
+func extreme(op syntax.Token, args []plan.Value) (plan.Value, bool) {
+	if len(args) < 2 {
+		return nil, false
+	}
 	out := args[0]
 	for _, a := range args[1:] {
 		better, ok := ordered(op, a, out)

@@ -19,8 +19,10 @@ import (
 func (b walker) call(x *syntax.CallExpr, truth bool) val {
 	pos := x.Lparen
 	fn := b.expr(x.Fn)
-	if name, ok := fn.c.(plan.Builtin); ok && (name == "hasattr" || name == "getattr") {
-		return b.hasOrGetAttr(string(name), x)
+	if name, ok := fn.c.(plan.Builtin); ok {
+		if f := builtinOf(name); f.unwalked != nil {
+			return f.unwalked(b, f, x)
+		}
 	}
 	var args []arg
 	for _, a := range x.Args {
@@ -57,10 +59,10 @@ func (b walker) apply1(fn val, args []arg, truth bool, at, pos plan.Pos) val {
 	case *plan.Func:
 		return b.inliner().callFunc(c, args, truth, pos)
 	case plan.Builtin:
-		if v, ok := foldedArgs(c, args); ok {
+		f := builtinOf(c)
+		if v, ok := foldedArgs(f, args); ok {
 			return v
 		}
-		f := builtinOf(c)
 		if f.kernel == nil {
 			refuse(at, "%s runs in user space only%s", c, f.instead)
 		}
@@ -185,9 +187,9 @@ func stripped(m *method, args []arg, pos plan.Pos) (val, bool) {
 	return constant(c), true
 }
 
-// hasOrGetAttr folds for each point: whether a field is there is known.
-func (b walker) hasOrGetAttr(fn string, x *syntax.CallExpr) val {
-	pos := x.Lparen
+// callHasOrGetAttr folds for each point: whether a field is there is known.
+func callHasOrGetAttr(b walker, f *builtin, x *syntax.CallExpr) val {
+	fn, pos := string(f.name), x.Lparen
 	if len(x.Args) < 2 || len(x.Args) > 3 || fn == "hasattr" && len(x.Args) != 2 {
 		wrong(pos, "%s got %s", fn, format.Count(len(x.Args), "argument"))
 	}
@@ -327,11 +329,6 @@ func (b attributes) ownAttr(obj val, name string, pos plan.Pos) val {
 		wrong(pos, "no names of arguments")
 	}
 	return v
-}
-
-// notByValues is hasattr or getattr where their arguments were walked as values: see call.
-func notByValues(*body, []arg, plan.Pos) val {
-	panic("infer: hasattr and getattr are asked before their arguments")
 }
 
 func callAbs(b *body, args []arg, pos plan.Pos) val {

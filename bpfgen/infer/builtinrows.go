@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -17,23 +18,23 @@ var (
 func rows() []builtin {
 	return []builtin{
 		// Numbers, that either half computes with.
-		{name: "abs", kernel: callAbs, user: eitherHalf, wants: [][]string{{"int", "float"}}},
-		{name: "bool", kernel: callBool, user: eitherHalf},
-		{name: "int", kernel: callInt},
-		{name: "min", kernel: extreme(tree.OpMin)},
-		{name: "max", kernel: extreme(tree.OpMax)},
+		{name: "abs", kernel: callAbs, user: eitherHalf, folds: fold.Abs, wants: [][]string{{"int", "float"}}},
+		{name: "bool", kernel: callBool, user: eitherHalf, folds: fold.Bool},
+		{name: "int", kernel: callInt, folds: fold.Int},
+		{name: "min", kernel: extreme(tree.OpMin), folds: fold.Min, traits: goesThroughOne},
+		{name: "max", kernel: extreme(tree.OpMax), folds: fold.Max, traits: goesThroughOne},
 		{name: "ntohs", kernel: swapped(16), user: eitherHalf},
 		{name: "ntohl", kernel: swapped(32), user: eitherHalf},
 		{name: "int32", kernel: word(true), user: eitherHalf},
 		{name: "uint32", kernel: word(false), user: eitherHalf},
-		{name: "len", kernel: callLen, user: lenOf, wants: sequence, gives: "int"},
+		{name: "len", kernel: callLen, user: lenOf, folds: fold.Len, wants: sequence, gives: "int"},
 		{name: "range", kernel: callRange, wants: [][]string{{"int"}, {"int"}, {"int"}}},
 		{name: "record", kernel: callRecord},
 		{name: plan.UpdateBuiltin, kernel: callUpdate, user: updates},
 
 		// Types, which a kernel half knows when it is compiled.
-		{name: "hasattr", kernel: notByValues, user: hasOrGetAttr, traits: asksType},
-		{name: "getattr", kernel: notByValues, user: hasOrGetAttr, traits: asksType},
+		{name: "hasattr", unwalked: callHasOrGetAttr, user: hasOrGetAttr, traits: asksType},
+		{name: "getattr", unwalked: callHasOrGetAttr, user: hasOrGetAttr, traits: asksType},
 		{name: "type", gives: "string", traits: asksType,
 			instead: ": types are known when the script is compiled; hasattr tells points apart"},
 		{name: "dir", traits: asksType},
@@ -41,13 +42,13 @@ func rows() []builtin {
 
 		// Memory of the kernel.
 		{name: "cstr", kernel: callCstr, user: eitherHalf, traits: readsKernel},
-		{name: "cast", kernel: callCast, user: eitherHalf, traits: readsKernel},
+		{name: "cast", kernel: callCast, user: castIn, traits: readsKernel},
 		{name: "mem", kernel: callMem, user: eitherHalf, traits: readsKernel},
 		{name: "path", kernel: callPath, user: eitherHalf, traits: readsKernel},
 		{name: "container_of", kernel: callContainerOf, user: eitherHalf, traits: readsKernel},
 
 		// Labels: kernel halves keep the number, readers see the text.
-		{name: "errno", kernel: label("errno", "n"), wants: anInt, gives: "string"},
+		{name: "errno", kernel: label("errno", "n"), user: errnoOf, wants: anInt},
 		{name: "signal", kernel: label("signal", "n"), wants: anInt, gives: "string"},
 		{name: "syscall_name", kernel: label("syscall_name", "n"), wants: anInt, gives: "string"},
 		{name: "dev_name", kernel: label("dev_name", "dev"), wants: anInt, gives: "string"},
@@ -63,7 +64,7 @@ func rows() []builtin {
 		{name: "str", gives: "string", traits: makesText,
 			instead: ": send the value, text is made of it in the handler"},
 		{name: "repr", gives: "string", traits: makesText, instead: ": send the value"},
-		{name: "sprintf", wants: aText, gives: "string", traits: makesText,
+		{name: "sprintf", wants: aText, gives: "string", traits: makesText | formats,
 			instead: ": send the values, the handler makes text of them"},
 		{name: "chr", wants: anInt, gives: "string"},
 		{name: "ord", wants: [][]string{{"string", "bytes"}}, gives: "int"},
@@ -85,7 +86,9 @@ func rows() []builtin {
 		{name: "all", traits: goesThrough},
 
 		// What is traced, and what a script asks of who runs it.
-		{name: "probe", deed: Declares}, {name: "event", deed: Declares}, {name: "first", deed: Declares},
+		{name: "probe", deed: Declares,
+			atTop: "declare it at the top level or in main(), and switch it by p.disable() and p.enable()"},
+		{name: "event", deed: Declares}, {name: "first", deed: Declares},
 		{name: "span", deed: Declares}, {name: "limits", deed: Declares}, {name: "usage", deed: Declares},
 		{name: "expression", deed: Declares}, {name: "spelling", deed: Declares},
 		{name: "flag", deed: Declares, instead: ": give it a name at the top, outside of the function"},
@@ -101,7 +104,7 @@ func rows() []builtin {
 
 		// The world outside.
 		{name: "print", deed: Outside, traits: makesText},
-		{name: "printf", wants: aText, deed: Outside, traits: makesText},
+		{name: "printf", wants: aText, deed: Outside, traits: makesText | formats},
 		{name: "announce", deed: Outside}, {name: "show", deed: Outside}, {name: "columns", deed: Outside},
 		{name: "write_file", deed: Outside}, {name: "append_file", deed: Outside}, {name: "run", deed: Outside},
 		{name: "send_signal", kernel: callSendSignal, deed: Outside},

@@ -6,6 +6,7 @@ import (
 
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -18,6 +19,12 @@ type builtin struct {
 	// has.
 	kernel  func(b *body, args []arg, pos plan.Pos) val
 	instead string
+	// unwalked is kernel for a call whose arguments must not be walked as values.
+	unwalked func(b walker, f *builtin, x *syntax.CallExpr) val
+	// folds is what it gives of constants, in either half; nil: nothing that is known before it runs.
+	folds fold.Function
+	// atTop says where to call what declares something: in a handler it comes too late. "": it is no mistake there.
+	atTop string
 	// user walks a call in user code. nil: its arguments are values of user space, and so is what it gives.
 	user func(u *userWalk, f *builtin, x *syntax.CallExpr) uval
 	// wants are the types of its arguments by their places, gives is that of its result: the interpreter's names, where
@@ -33,13 +40,18 @@ type builtin struct {
 type traits uint8
 
 const (
-	goesThrough traits = 1 << iota // it goes through its first argument
-	asksType                       // a handler tells types apart by it
-	makesText                      // it makes text of its arguments
-	readsKernel                    // it reads kernel memory: with parts of the event it runs there, wherever it stands
+	goesThrough    traits = 1 << iota // it goes through its first argument
+	goesThroughOne                    // it goes through its argument, if there is only one
+	asksType                          // a handler tells types apart by it
+	makesText                         // it makes text of its arguments
+	formats                           // its first argument is a format of the others
+	readsKernel                       // it reads kernel memory: with parts of the event it always runs there
 )
 
 func (t traits) is(one traits) bool { return t&one != 0 }
+
+// inKernel reports whether kernel halves have it.
+func (f *builtin) inKernel() bool { return f.kernel != nil || f.unwalked != nil }
 
 // A Deed is what a builtin does that no value shows.
 type Deed string
@@ -68,7 +80,7 @@ type Builtin struct {
 func Builtins() (out []Builtin) {
 	for name, f := range builtins {
 		if name != plan.UpdateBuiltin { // which scripts do not write
-			out = append(out, Builtin{string(name), f.kernel != nil, f.deed})
+			out = append(out, Builtin{string(name), f.inKernel(), f.deed})
 		}
 	}
 	slices.SortFunc(out, func(x, y Builtin) int { return strings.Compare(x.Name, y.Name) })

@@ -77,7 +77,7 @@ func (b *body) convertNumber(v val, t types.Type, pos plan.Pos) val {
 // boolNumber is a bool as 0 or 1.
 func (b *body) boolNumber(v val, pos plan.Pos) val {
 	if v.c != nil {
-		number, _ := foldedVal(fold.Call("int", []plan.Value{v.c}))
+		number, _ := foldedVal(fold.Int([]plan.Value{v.c}))
 		return number
 	}
 	if v.typ().MayFault && !v.typ().MayNone {

@@ -12,15 +12,11 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// atTop says of builtins that declare something where to call them. In a handler they come too late.
-var atTop = map[plan.Builtin]string{
-	"probe": "declare it at the top level or in main(), and switch it by p.disable() and p.enable()"}
-
 // checkBuiltin is about the call of a builtin; vals are the values of its arguments.
 func (u certainty) checkBuiltin(f *builtin, x *syntax.CallExpr, vals []uval) {
 	fn := f.name
-	if what, ok := atTop[fn]; ok {
-		u.clash(start(x.Fn), "%s in a handler declares nothing any more: %s", fn, what)
+	if f.atTop != "" {
+		u.clash(start(x.Fn), "%s in a handler declares nothing any more: %s", fn, f.atTop)
 	}
 	for i, a := range x.Args {
 		if b, ok := vals[i].v.c.(plan.Builtin); ok && vals[i].known && f.is(makesText) &&
@@ -36,9 +32,9 @@ func (u certainty) checkBuiltin(f *builtin, x *syntax.CallExpr, vals []uval) {
 		}
 	}
 	switch {
-	case len(vals) == 1 && (f.is(goesThrough) || fn == "max" || fn == "min"):
+	case len(vals) == 1 && (f.is(goesThrough) || f.is(goesThroughOne)):
 		u.checkElements(start(x.Args[0]), vals[0])
-	case fn == "printf" || fn == "sprintf":
+	case f.is(formats):
 		u.checkFormat(fn, x, vals)
 	}
 }

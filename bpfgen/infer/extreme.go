@@ -81,14 +81,10 @@ func extremeOf(op tree.Op, args []arg) (val, bool) {
 			return val{}, false
 		}
 	}
-	name := plan.Builtin("min")
-	if op == tree.OpMax {
-		name = "max"
-	}
 	if len(list) == 1 {
 		list = append(list, list[0])
 	}
-	return foldedVal(fold.Call(name, list))
+	return foldedVal(map[tree.Op]fold.Function{tree.OpMin: fold.Min, tree.OpMax: fold.Max}[op].Call(list))
 }
 
 // joinedType is the type of one of several values; constants take the sign of the others.

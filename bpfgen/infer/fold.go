@@ -37,7 +37,7 @@ func constTuple(x uval) uval {
 }
 
 // foldedArgs folds the call of a builtin in a kernel half.
-func foldedArgs(name plan.Builtin, args []arg) (val, bool) {
+func foldedArgs(f *builtin, args []arg) (val, bool) {
 	list := make([]plan.Value, len(args))
 	for i, a := range args {
 		if a.v.c == nil || a.name != "" {
@@ -45,11 +45,11 @@ func foldedArgs(name plan.Builtin, args []arg) (val, bool) {
 		}
 		list[i] = a.v.c
 	}
-	return foldedVal(fold.Call(name, list))
+	return foldedVal(f.folds.Call(list))
 }
 
 // foldedCall folds the call of a builtin in user code.
-func foldedCall(name plan.Builtin, x *syntax.CallExpr, vals []uval) (val, bool) {
+func foldedCall(f *builtin, x *syntax.CallExpr, vals []uval) (val, bool) {
 	args := make([]plan.Value, len(vals))
 	for i, v := range vals {
 		if !v.known || v.part || v.v.c == nil || argValue(x.Args[i]) != x.Args[i] {
@@ -57,7 +57,7 @@ func foldedCall(name plan.Builtin, x *syntax.CallExpr, vals []uval) (val, bool) 
 		}
 		args[i] = v.v.c
 	}
-	return foldedVal(fold.Call(name, args))
+	return foldedVal(f.folds.Call(args))
 }
 
 // foldedMethod folds the call of a method of a constant string in user code.

@@ -9,7 +9,6 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/format"
-	"github.com/startrace/startrace/internal/plan"
 )
 
 // The verbs of printf for unsigned numbers (%x of -100) show the bits of a negative int, as many as its field has. An
@@ -24,19 +23,19 @@ type widthSite struct {
 }
 
 // ownWidth notes the widths of what printf and sprintf with a constant format show as unsigned numbers.
-func (u *userWalk) ownWidth(fn plan.Builtin, x *syntax.CallExpr, vals []uval) {
-	if fn != "printf" && fn != "sprintf" || len(vals) == 0 || starred(x.Args) {
+func (u *userWalk) ownWidth(f *builtin, x *syntax.CallExpr, vals []uval) {
+	if !f.is(formats) || len(vals) == 0 || starred(x.Args) {
 		return
 	}
 	text, ok := vals[0].v.constStr()
 	if !ok || !vals[0].known {
 		return
 	}
-	f, err := format.Parse(text)
-	if err != nil || f.Wanted() != len(vals)-1 {
+	form, err := format.Parse(text)
+	if err != nil || form.Wanted() != len(vals)-1 {
 		return // checkFormat says it
 	}
-	for i, verb := range f.Verbs() {
+	for i, verb := range form.Verbs() {
 		if slices.Contains([]byte("xXobu"), verb) && argValue(x.Args[i+1]) == x.Args[i+1] {
 			u.noteWidth(x.Args[i+1], vals[i+1])
 		}

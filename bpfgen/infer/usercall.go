@@ -136,20 +136,22 @@ func (u arguments) builtin(f *builtin, x *syntax.CallExpr) uval {
 	if f.user != nil {
 		return f.user(u.userWalk, f, x)
 	}
-	for _, a := range x.Args {
+	return u.byUser(f, x, u.values(x.Args))
+}
+
+// values are those of arguments that user space needs, and of which no container is changed.
+func (u arguments) values(args []syntax.Expr) []uval {
+	for _, a := range args {
 		u.onlyAsks(a)
 	}
-	return u.byUser(f, x, u.captureArgs(x.Args))
+	return u.captureArgs(args)
 }
 
 // byUser is the value of a call that user space makes; vals are the values of its arguments.
 func (u arguments) byUser(f *builtin, x *syntax.CallExpr, vals []uval) uval {
 	u.certain().checkBuiltin(f, x, vals)
-	u.ownWidth(f.name, x, vals)
-	if v, ok := u.errnoOfPointer(f.name, x, vals); ok {
-		return v
-	}
-	if v, ok := foldedCall(f.name, x, vals); ok {
+	u.ownWidth(f, x, vals)
+	if v, ok := foldedCall(f, x, vals); ok {
 		return knownVal(v)
 	}
 	return uval{typ: f.gives}
@@ -174,6 +176,16 @@ func sizeOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 // eitherHalf is a call that the kernel half makes of parts of the event, and user space of other values. What reads the
 // kernel's memory only the kernel half can do.
 func eitherHalf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
+	return u.calling().either(f, x, func([]uval) bool { return false })
+}
+
+// castIn is cast(): to a number it is a conversion of C, which user space does, too.
+func castIn(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
+	return u.calling().either(f, x, u.calling().castsNumber)
+}
+
+// either is eitherHalf. number says of the arguments that user space computes the call, too, though it reads.
+func (u arguments) either(f *builtin, x *syntax.CallExpr, number func([]uval) bool) uval {
 	vals := make([]uval, len(x.Args))
 	part, known := false, true
 	for i, a := range x.Args {
@@ -181,20 +193,20 @@ func eitherHalf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 		part = part || vals[i].part
 		known = known && vals[i].known
 	}
-	if v, ok := foldedCall(f.name, x, vals); ok {
+	if v, ok := foldedCall(f, x, vals); ok {
 		return knownVal(v)
 	}
 	reads := f.is(readsKernel)
-	number := u.calling().castsNumber(f.name, vals)
+	converts := number(vals)
 	switch {
 	case !part && !(known && reads): // the kernel reads at a constant address, too
-	case number && computed(vals[1]):
+	case converts && computed(vals[1]):
 		u.capture(vals[1]) // ints of user space have no limit, and those of the kernel have 64 bits
 		return uval{typ: "int"}
-	case !known && reads && !number:
+	case !known && reads && !converts:
 		wrong(x.Lparen, "%s runs in the kernel, but an argument is computed in user space", f.name)
 	case known:
-		return u.calling().byKernel(f, x, vals)
+		return u.byKernel(f, x, vals)
 	}
 	for _, v := range vals {
 		u.capture(v)
@@ -419,17 +431,19 @@ func (u arguments) joined(dot *syntax.DotExpr, x *syntax.CallExpr) (uval, bool) 
 	return u.partVal(x, u.b.memory().joined(sep, list.v, x.Lparen)), true
 }
 
-// errnoOfPointer is errno(p) in user code: only the kernel half knows that p is a pointer and no number.
-func (u arguments) errnoOfPointer(name plan.Builtin, x *syntax.CallExpr, vals []uval) (uval, bool) {
-	if name != "errno" || len(vals) != 1 || !vals[0].part || !vals[0].known || vals[0].v.typ().Kind != types.Ptr {
-		return uval{}, false
+// errnoOf is errno(p) in user code. Where p is a pointer only the kernel half knows that it is no number.
+func errnoOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
+	vals := u.calling().values(x.Args)
+	out := u.calling().byUser(f, x, vals)
+	if len(vals) == 1 && vals[0].part && vals[0].known && vals[0].v.typ().Kind == types.Ptr {
+		return u.partVal(x, u.b.labelled(vals[0].v, "errno", x.Lparen))
 	}
-	return u.partVal(x, u.b.labelled(vals[0].v, "errno", x.Lparen)), true
+	return out
 }
 
-// castsNumber reports whether a call is a conversion of C, which user space does, too.
-func (u arguments) castsNumber(name plan.Builtin, args []uval) bool {
-	if name != "cast" || len(args) != 2 || !args[0].known {
+// castsNumber reports whether a cast is to a number.
+func (u arguments) castsNumber(args []uval) bool {
+	if len(args) != 2 || !args[0].known {
 		return false
 	}
 	to, ok := args[0].v.constStr()

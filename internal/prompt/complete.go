@@ -64,6 +64,20 @@ func (k known) Arguments(function string) (out []string) {
 	return out
 }
 
+// Strings says what strings a builtin or a word of the prompt takes.
+func (k known) Strings(function string) repl.Strings {
+	if w, is := k.p.words[function]; is {
+		return w.strings
+	}
+	if function == "load" {
+		return repl.Modules
+	}
+	if en, _ := builtins.Lookup(function); en.Points {
+		return repl.Points
+	}
+	return repl.Texts
+}
+
 // Attributes are those of globals and of what they hold; nothing is called.
 func (k known) Attributes(path []string) []string {
 	v := k.p.s.Host().Globals()[path[0]]

@@ -74,4 +74,6 @@ type promptText interface{ text() string }
 type promptWord struct {
 	signature, doc string
 	call           func(p *prompt, arg starlark.Value) (starlark.Value, error)
+	// strings is what its argument is, for completion.
+	strings repl.Strings
 }

@@ -20,6 +20,8 @@ type Source interface {
 	Names() []string
 	// Arguments are the names of arguments that a function takes.
 	Arguments(function string) []string
+	// Strings says what strings among the arguments of a function are.
+	Strings(function string) Strings
 	// Attributes are those of the value that a path of names leads to.
 	Attributes(path []string) []string
 	// Fields are those of an event of one of the points, or of the part of it
@@ -32,11 +34,15 @@ type Source interface {
 	Files(typed string, modules bool) []string
 }
 
-// The functions whose strings are points, and files.
-var (
-	pointTakers  = []string{"probe", "event", "span", "first", "list"}
-	moduleTakers = []string{"load", "reload"}
-	fileTakers   = []string{"save"}
+// Strings says what the strings are that a function takes.
+type Strings uint8
+
+// What strings can be.
+const (
+	Texts   Strings = iota
+	Points          // patterns of points
+	Modules         // files of scripts, and modules of the standard library
+	Files           // files of scripts
 )
 
 // Complete gives what could stand at the end of text, which is all of the chunk
@@ -54,7 +60,7 @@ func Complete(text string, src Source) Completion {
 		words := append(src.Names(), arguments(tokens, src)...)
 		return Completion{From: from, Words: matching(words, partial)}
 	}
-	if points, is := parameter(tokens, path[0]); is {
+	if points, is := parameter(tokens, path[0], src); is {
 		return Completion{From: from, Words: matching(src.Fields(points, path[1:]), partial)}
 	}
 	return Completion{From: from, Words: matching(src.Attributes(path), partial)}
@@ -120,16 +126,17 @@ func inString(tokens []token, text string, src Source) Completion {
 	typed := text[from:]
 	all := opens(tokens[:len(tokens)-1])
 	for _, o := range slices.Backward(all) {
-		switch {
-		case slices.Contains(pointTakers, o.function):
+		if o.function == "" {
+			continue
+		}
+		switch what := src.Strings(o.function); what {
+		case Points:
 			words, shown := src.Points(typed)
 			return Completion{From: from, Words: matching(words, typed), Shown: shown}
-		case slices.Contains(moduleTakers, o.function), slices.Contains(fileTakers, o.function):
-			words := src.Files(typed, !slices.Contains(fileTakers, o.function))
-			return Completion{From: from, Words: matching(words, typed)}
-		case o.function != "":
-			return Completion{From: len(text)}
+		case Modules, Files:
+			return Completion{From: from, Words: matching(src.Files(typed, what == Modules), typed)}
 		}
+		return Completion{From: len(text)}
 	}
 	return Completion{From: len(text)}
 }
@@ -148,7 +155,7 @@ func arguments(tokens []token, src Source) (out []string) {
 
 // parameter reports whether a name is that of a function that is being typed,
 // and for a lambda of a probe the points that stand before it.
-func parameter(tokens []token, name string) (points []string, is bool) {
+func parameter(tokens []token, name string, src Source) (points []string, is bool) {
 	lambda := -1
 	for i := 0; i+1 < len(tokens); i++ {
 		switch {
@@ -162,7 +169,7 @@ func parameter(tokens []token, name string) (points []string, is bool) {
 		return nil, is
 	}
 	for _, o := range opens(tokens[:lambda]) {
-		if !slices.Contains(pointTakers, o.function) && o.function != "" {
+		if o.function != "" && src.Strings(o.function) != Points {
 			continue
 		}
 		for _, t := range tokens[o.at:lambda] {

@@ -11,7 +11,11 @@ type source struct{}
 
 func (source) Names() []string                    { return []string{"probe", "probes", "print", "_hidden"} }
 func (source) Arguments(function string) []string { return []string{"of_" + function} }
-func (source) Attributes(path []string) []string  { return []string{"attr_" + strings.Join(path, "_")} }
+func (source) Strings(function string) Strings {
+	return map[string]Strings{"probe": Points, "event": Points, "span": Points, "first": Points, "list": Points,
+		"load": Modules, "reload": Modules, "save": Files}[function]
+}
+func (source) Attributes(path []string) []string { return []string{"attr_" + strings.Join(path, "_")} }
 func (source) Points(typed string) ([]string, []string) {
 	return []string{"kprobe:a", "tracepoint:b", "tracepoint:c"}, nil
 }
