@@ -62,7 +62,7 @@ var layers = []layer{
 	{"docs", nil, nil},
 
 	{"bpfgen", []string{"bpfgen", "internal/abi", "internal/format", "internal/plan", "internal/kernel",
-		"internal/locals", "internal/location", "internal/signature",
+		"internal/locals", "internal/location", "internal/point", "internal/signature",
 		"internal/until", "internal/usdt", "internal/wire"},
 		[]string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
 	{"bpfgen/points", []string{"bpfgen/refusal", "bpfgen/tree", "internal/abi", "internal/binary", "internal/format",

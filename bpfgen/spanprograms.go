@@ -15,13 +15,13 @@ import (
 // others that are attached there. SpanExit forgets threads that end, and comes
 // after all others. A probe that itself looks at threads that end has one of its
 // own, SpanExit with its number, so that attaching the probe keeps the order.
-// CallExec closes the calls of user code that exec leaves, CallFree those of threads that have ended; there are
+// callExec closes the calls of user code that exec leaves, callFree those of threads that have ended; there are
 // several, with numbers, where there are many spans.
 const (
 	SpanExec = "span_exec"
 	SpanExit = "span_exit"
-	CallExec = "call_exec"
-	CallFree = "call_free"
+	callExec = "call_exec"
+	callFree = "call_free"
 )
 
 // execPoint, exitPoint and freePoint are the tracepoints sched:… of these.
@@ -64,9 +64,9 @@ func (g *generator) addThreadPrograms(u *tree.Unit) {
 		}
 		exits[probe] = append(exits[probe], i)
 	}
-	g.addCallPrograms(CallExec, execPoint, g.shared.CallExec, calls)
+	g.addCallPrograms(callExec, execPoint, g.shared.CallExec, calls)
 	if u.TaskProcess != 0 {
-		g.addCallPrograms(CallFree, freePoint, g.shared.CallFree, nested)
+		g.addCallPrograms(callFree, freePoint, g.shared.CallFree, nested)
 	}
 	if len(all) == 0 {
 		return
@@ -99,15 +99,15 @@ func (g *generator) addThreadProgram(name string, probe int, point string, t thr
 	g.unit.Tree.Programs = append(g.unit.Tree.Programs, p)
 }
 
-// callsPerProgram is how many spans a CallExec or CallFree is for: each is a map of the 64 that a program may use, and
+// callsPerProgram is how many spans a callExec or callFree is for: each is a map of the 64 that a program may use, and
 // a search in it.
 const callsPerProgram = 16
 
-// IsCallExec reports whether name is that of a CallExec, of some spans.
-func IsCallExec(name string) bool { return strings.HasPrefix(name, CallExec) }
+// IsCallExec reports whether name is that of a callExec, of some spans.
+func IsCallExec(name string) bool { return strings.HasPrefix(name, callExec) }
 
-// IsCallFree reports whether name is that of a CallFree, of some spans.
-func IsCallFree(name string) bool { return strings.HasPrefix(name, CallFree) }
+// IsCallFree reports whether name is that of a callFree, of some spans.
+func IsCallFree(name string) bool { return strings.HasPrefix(name, callFree) }
 
 // IsSpanExit reports whether p is a SpanExit, of all probes or of one.
 func IsSpanExit(p *tree.Program) bool { return strings.HasPrefix(p.Name, SpanExit) }

@@ -42,14 +42,11 @@ type Unit struct {
 	Dumps map[string]*Dump
 }
 
-// The names of the maps that a unit uses. Containers are MapContainer and
-// their number; spans MapSpan and their number; scratch memory MapScratch.
+// The names of maps that each unit has or can have. The others are in package tree.
 const (
-	MapRing      = tree.MapRing
-	MapSites     = tree.MapSites
-	MapScratch   = tree.MapScratch
-	MapContainer = tree.MapContainer
-	MapSpan      = tree.MapSpan
+	MapRing    = tree.MapRing
+	MapSites   = tree.MapSites
+	MapScratch = tree.MapScratch
 )
 
 // SiteKind says what failed at a Site.

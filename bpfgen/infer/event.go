@@ -10,6 +10,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/point"
 )
 
 func (e *event) what() string { return "the event e" }
@@ -201,25 +202,15 @@ func (e *event) whyNot(name string) string {
 			return ": behind the entry of a function its arguments need not be where they were; " + variable +
 				"e.regs.NAME is what a register has there, and a second probe at the entry can keep e.args in a table()"
 		}
-	case "vars":
-		return ": only places in programs have it (uprobe:PROGRAM:FILE:LINE)"
-	case "globals":
-		return ": only entries and calls of functions of programs, and places in them, have it"
-	case "source":
-		return ": only lines of programs have it (uprobe:PROGRAM:FILE:LINE)"
 	case "ret", "duration":
 		if e.atStart {
 			return ": this runs at the start of the call, where= too if there is a start="
 		}
-		return ": only the end of a call has it (" + e.callPoint() + ")"
-	case "start":
-		return ": only spans have it (syscall:NAME)"
-	case "addr":
-		return ": only events that are counted (software:page-faults) and watchpoints have it"
-	case "ip", "usermode":
-		return ": only samples have it (profile:99hz)"
 	case "value":
 		return ": only a kernel= function that returns a plain value gives it"
+	}
+	if having := e.family().Having(name); having != "" {
+		return ": " + having
 	}
 	return ""
 }
@@ -268,16 +259,16 @@ func (a *argsObj) argument(name string, pos plan.Pos) val {
 	return val{}
 }
 
-// callPoint is the form of the point that gives calls of what this one stands at.
-func (e *event) callPoint() string {
+// family is that of the points for calls of what this event is about: of system calls where it is about no function.
+func (e *event) family() *point.Family {
 	f, is := e.args.(*funcArgs)
 	switch {
 	case is && f.f.User:
-		return "ufunc:PROGRAM:NAME"
+		return point.UserFunctions
 	case is:
-		return "func:NAME"
+		return point.KernelFunctions
 	}
-	return "syscall:NAME"
+	return point.SystemCalls
 }
 
 // EventFields are the names of all parts that an event can have.

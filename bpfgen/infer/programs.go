@@ -4,6 +4,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/point"
 )
 
 // The programs of a probe: those of each of its targets.
@@ -82,6 +83,6 @@ func (pr *probe) onePoint(t *points.Target) {
 // mustNotStart refuses start= where events have no start.
 func (pr *probe) mustNotStart(t *points.Target) {
 	if pr.p.Start != nil {
-		wrong(pr.p.Start.Pos, "start= is for spans (syscall:NAME), and %s is none", t.Text)
+		wrong(pr.p.Start.Pos, "start= is for spans (%s), and %s is none", point.SystemCalls.Calls, t.Text)
 	}
 }

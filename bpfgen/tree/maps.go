@@ -10,7 +10,7 @@ const (
 	MapScratch   = "scratch"
 	MapContainer = "c"
 	MapSpan      = "span"
-	MapEnds      = "ends"
+	mapEnds      = "ends"
 	// MapConst holds constant strings, pattern tables and zeros.
 	MapConst = "const"
 	// MapPlaces has the words by which the ends of spans with keys see starts
@@ -22,8 +22,8 @@ const (
 	MapStacks = "stacks"
 	// MapBusy has a word for each CPU: how many programs are in calls that take locks (lower.Guard).
 	MapBusy = "busy"
-	// MapKeep and the number of a probe: its last events (Unit.Keep).
-	MapKeep = "keep"
+	// mapKeep and the number of a probe: its last events (Unit.Keep).
+	mapKeep = "keep"
 	// MapEpochs has a word for each container by its number: which bank of its
 	// values programs fill (wire.Agg.Banks).
 	MapEpochs = "epochs"
@@ -33,10 +33,10 @@ const (
 func ContainerMap(i int) string { return MapContainer + strconv.Itoa(i) }
 
 // KeepMap is the name of the map of the events that a probe keeps.
-func KeepMap(probe int) string { return MapKeep + strconv.Itoa(probe) }
+func KeepMap(probe int) string { return mapKeep + strconv.Itoa(probe) }
 
 // EndsMap is the name of the map that notes the threads with ends of span i that had no start (Span.Ends).
-func EndsMap(i int) string { return MapEnds + strconv.Itoa(i) }
+func EndsMap(i int) string { return mapEnds + strconv.Itoa(i) }
 
 // SpanMap is the name of the map of span i.
 func SpanMap(i int) string { return MapSpan + strconv.Itoa(i) }

@@ -38,10 +38,10 @@ func (m *Machine) fewTrampolines() bool {
 
 // lists is why the list of a kind's points cannot be read.
 func (m *Machine) lists(k *point.Kind) error {
-	switch {
-	case k.AttachedBy(kernel.WayTracepoint):
+	switch k.ListedBy {
+	case point.Tracefs:
 		return m.Tracefs
-	case k.Name == "rawtracepoint", k.AttachedBy(kernel.WayIterator), k.AttachedBy(kernel.WayHook):
+	case point.BTF:
 		return m.BTF
 	}
 	return nil

@@ -12,5 +12,5 @@ var Iterators = &Family{Name: "iterators", Kinds: []*Kind{{
 	Examples: []string{"iter:task"},
 	Gives:    []string{"args"},
 	Set:      "iterators", Bare: true, Few: true,
-	Ways: []*Way{byIterator},
+	ListedBy: BTF, Ways: []*Way{byIterator},
 }}}

@@ -19,7 +19,7 @@ var (
 const functions = "functions"
 
 // KernelFunctions are functions of the kernel and its modules, by the mechanism that is named, or by the best one.
-var KernelFunctions = &Family{Name: "functions of the kernel", Kinds: []*Kind{
+var KernelFunctions = &Family{Name: "functions of the kernel", Calls: "func:NAME", Kinds: []*Kind{
 	{
 		Name:     "func",
 		Form:     "FUNCTION",

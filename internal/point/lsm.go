@@ -14,7 +14,7 @@ var Hooks = &Family{Name: "security hooks", Kinds: []*Kind{{
 	Examples: []string{"lsm:file_open", "lsm:bprm_*"},
 	Gives:    []string{"args"},
 	Set:      "security hooks", Bare: true,
-	Ways: []*Way{byHook}, Lacking: noHooks, Preempted: "func:security_HOOK",
+	ListedBy: BTF, Ways: []*Way{byHook}, Lacking: noHooks, Preempted: "func:security_HOOK",
 }}}
 
 func noHooks(f *kernel.Facts) (lacking bool, why string) {

@@ -22,9 +22,21 @@ import (
 // A Family are the kinds whose patterns mean the same things.
 type Family struct {
 	Name string // as in "no family NAME"
+	// Calls is the form of its points whose events are whole calls, "" where it has none.
+	Calls string
 	// Kinds are those that the word stands for.
 	Kinds []*Kind
 }
+
+// A List is where the kernel shows which points of a kind it has.
+type List uint8
+
+// The lists. NoList: the points are found elsewhere, or need no list.
+const (
+	NoList List = iota
+	Tracefs
+	BTF
+)
 
 // A Kind is a kind of points: the first field of a pattern, and what it means.
 type Kind struct {
@@ -66,6 +78,8 @@ type Kind struct {
 	// Blacklisted: the kernel's list of functions that must not be probed applies.
 	Blacklisted bool
 
+	// ListedBy is what the kernel must show so that its points can be found.
+	ListedBy List
 	// Ways are those by which it is attached, the one that is wanted first: one of them must be there.
 	Ways []*Way
 	// Lacking says whether this kernel cannot attach such probes, and why if that is known; nil: attaching tells.

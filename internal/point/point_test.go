@@ -1,6 +1,7 @@
 package point_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -55,5 +56,25 @@ func TestFields(t *testing.T) {
 	}
 	if _, known := point.Named("nothing"); known {
 		t.Error("there is a kind nothing")
+	}
+}
+
+// What is said of parts of e names points that there are.
+func TestHaving(t *testing.T) {
+	form := regexp.MustCompile(`\((\w+):`)
+	for _, f := range []*point.Family{point.SystemCalls, point.KernelFunctions, point.UserFunctions} {
+		for _, part := range []string{"vars", "globals", "source", "start", "addr", "ip", "usermode", "ret",
+			"duration"} {
+			text := f.Having(part)
+			if text == "" {
+				t.Errorf("nothing is said of e.%s", part)
+			}
+			for _, m := range form.FindAllStringSubmatch(text, -1) {
+				k, known := point.Named(m[1])
+				if !known || part == "ret" && !k.Has("ret") {
+					t.Errorf("e.%s: %s, and there is no such point", part, text)
+				}
+			}
+		}
 	}
 }

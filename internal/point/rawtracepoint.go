@@ -11,6 +11,6 @@ var RawTracepoints = &Family{Name: "raw tracepoints", Kinds: []*Kind{{
 	What:     "the same with the arguments of their call sites",
 	Examples: []string{"rawtracepoint:sched_switch"},
 	Set:      "raw tracepoints", Bare: true, OfModules: true,
-	Ways: []*Way{byRawTracepoint}, Preempted: "tracepoint:CATEGORY:NAME",
+	ListedBy: BTF, Ways: []*Way{byRawTracepoint}, Preempted: "tracepoint:CATEGORY:NAME",
 	Foreign: map[string]string{"rawtp": "use rawtracepoint", "raw_tp": "use rawtracepoint"},
 }}}

@@ -7,7 +7,7 @@ import (
 
 // SystemCalls are spans: the entry and the exit of a call are one event. Both are raw tracepoints that all system calls
 // pass.
-var SystemCalls = &Family{Name: "system calls", Kinds: []*Kind{{
+var SystemCalls = &Family{Name: "system calls", Calls: "syscall:NAME", Kinds: []*Kind{{
 	Name: "syscall", Short: "sc",
 	Form: "NAME", Mistake: dtraceSyscall,
 	What:     "system calls, enter and exit as one event",

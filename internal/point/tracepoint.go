@@ -12,7 +12,7 @@ var Tracepoints = &Family{Name: "tracepoints", Kinds: []*Kind{{
 	What:     "tracepoints of the kernel",
 	Examples: []string{"tracepoint:sched:sched_switch", "tracepoint:block:*"},
 	Set:      "tracepoints", Bare: true, Categories: true, OfModules: true,
-	Ways: []*Way{byTracepoint},
+	ListedBy: Tracefs, Ways: []*Way{byTracepoint},
 	Foreign: map[string]string{
 		"tp": "use tracepoint", "sdt": "use tracepoint or usdt", "sched": "use tracepoint:sched:NAME",
 	},

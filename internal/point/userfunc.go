@@ -17,7 +17,7 @@ var (
 )
 
 // UserFunctions are functions of programs and libraries.
-var UserFunctions = &Family{Name: "functions of programs", Kinds: []*Kind{
+var UserFunctions = &Family{Name: "functions of programs", Calls: "ufunc:PROGRAM:NAME", Kinds: []*Kind{
 	{
 		Name: "ufunc",
 		Form: "PROGRAM:FUNCTION", Wanted: "BINARY:FUNCTION", Max: 2, InPrograms: true,

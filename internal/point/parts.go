@@ -1,0 +1,21 @@
+package point
+
+// having says which points have a part of e that others have not.
+var having = map[string]string{
+	"vars":     "only places in programs have it (uprobe:PROGRAM:FILE:LINE)",
+	"globals":  "only entries and calls of functions of programs, and places in them, have it",
+	"source":   "only lines of programs have it (uprobe:PROGRAM:FILE:LINE)",
+	"start":    "only spans have it (syscall:NAME)",
+	"addr":     "only events that are counted (software:page-faults) and watchpoints have it",
+	"ip":       "only samples have it (profile:99hz)",
+	"usermode": "only samples have it (profile:99hz)",
+}
+
+// Having says which points have a part of e, to whom asks a point of the family for it that has not. "": nothing is
+// known of such a part.
+func (f *Family) Having(part string) string {
+	if part == "ret" || part == "duration" {
+		return "only the end of a call has it (" + f.Calls + ")"
+	}
+	return having[part]
+}
