@@ -83,19 +83,18 @@ const btfHeaderSize = 24
 func OpenBTF() (*BTF, error) { return openBTF(BTFPath) }
 
 func openBTF(path string) (*BTF, error) {
-	f, err := os.Open(path)
+	blob, err := readBTF(path)
 	if errors.Is(err, os.ErrNotExist) {
 		if _, err := os.Stat("/sys/kernel"); err != nil {
 			return nil, fmt.Errorf("the kernel's BTF (%s) cannot be seen: sysfs is not mounted at /sys", path)
 		}
 		return nil, fmt.Errorf("this kernel has no BTF (%s): it was built without CONFIG_DEBUG_INFO_BTF", path)
 	}
-	if err != nil {
+	var failed *os.PathError
+	switch {
+	case errors.As(err, &failed) && failed.Op == "open":
 		return nil, fmt.Errorf("open the kernel's BTF: %w", err)
-	}
-	defer f.Close()
-	blob, err := mapOrRead(f)
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("read the kernel's BTF %s: %w", path, err)
 	}
 	b, err := ParseBTF(blob)

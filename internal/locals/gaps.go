@@ -32,16 +32,11 @@ type gap struct {
 }
 
 // acrossGap gives the path to the copy that an instruction belongs to which lies around it; lost: it may be another
-// one.
-func (f *Finder) acrossGap(within []*dwarfinfo.Entry, line SourceLine) (path []*dwarfinfo.Entry, lost bool, err error) {
+// one. within and after are what upTo has found of the line.
+func (f *Finder) acrossGap(within []*dwarfinfo.Entry, after int64, line SourceLine) (path []*dwarfinfo.Entry, lost bool,
+	err error) {
 	if line.Number == 0 {
 		return within, false, nil
-	}
-	after := int64(0)
-	for _, e := range within {
-		if declared, ok := f.declaredBefore(e, line); ok {
-			after = max(after, declared)
-		}
 	}
 	maybe := false
 	for i := len(within) - 1; i >= 0; i-- {

@@ -74,7 +74,8 @@ func (f *Finder) At(pc uint64, line SourceLine) (*Scope, error) {
 	if line.Number == 0 {
 		line = f.lineAt(within[0].Unit(), pc)
 	}
-	within, lost, err := f.acrossGap(f.upTo(within, line), line)
+	within, declared := f.upTo(within, line)
+	within, lost, err := f.acrossGap(within, declared, line)
 	if err != nil {
 		return nil, err
 	}
@@ -121,22 +122,23 @@ func (f *Finder) inPrologue(u *dwarfinfo.Unit, entry, pc uint64) bool {
 // upTo leaves out of a path what a line does not belong to. Compilers mix the instructions of a function with those of
 // one that they have inlined, so an instruction of a line can lie in a function that the line is no part of. It is part
 // of the function whose declaration stands nearest before it, of a recursive one of the innermost of its copies.
-func (f *Finder) upTo(within []*dwarfinfo.Entry, line SourceLine) []*dwarfinfo.Entry {
-	best, nearest := -1, int64(0)
+// nearest is the line of that declaration; 0: none of the functions in the path is declared before the line.
+func (f *Finder) upTo(within []*dwarfinfo.Entry, line SourceLine) (path []*dwarfinfo.Entry, nearest int64) {
+	best := -1
 	for i, e := range within {
 		if declared, ok := f.declaredBefore(e, line); ok && declared >= nearest {
 			best, nearest = i, declared
 		}
 	}
 	if best < 0 {
-		return within
+		return within, 0
 	}
 	for i := best + 1; i < len(within); i++ {
 		if within[i].Tag == dwarf.TagInlinedSubroutine {
-			return within[:i]
+			return within[:i], nearest
 		}
 	}
-	return within
+	return within, nearest
 }
 
 // declaredIn reports whether an entry is declared in a file.

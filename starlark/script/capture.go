@@ -15,7 +15,7 @@ import (
 
 func newCaptures(h *Host) *captures {
 	return &captures{h, make(map[*starlark.Function]*plan.Func), make(map[*plan.Func]*starlark.Function),
-		make(map[starlark.Value]plan.Value), make(map[*starlark.Module]starlark.StringDict)}
+		make(map[starlark.Value]converted), make(map[*starlark.Module]starlark.StringDict)}
 }
 
 // Capture gives the compiler's view of a function: its tree and what it
@@ -151,72 +151,62 @@ const (
 
 // value converts a value. nil is a variable without a value.
 func (c *captures) value(v starlark.Value) plan.Value {
-	n := counted{left: mostElements, seen: map[starlark.Value]bool{}}
-	if n.value(v, 0); n.deep {
-		return plan.Opaque{Type: fmt.Sprintf("%s that is nested more than %d deep", v.Type(), mostNested)}
-	} else if n.left < 0 {
-		return plan.Opaque{Type: fmt.Sprintf("%s of more than %d elements", v.Type(), mostElements)}
+	n := &conversion{captures: c, left: mostElements, lists: map[starlark.Value]bool{}}
+	out := n.value(v, 0)
+	if n.within() {
+		return out
 	}
-	return c.convert(v)
+	for list, here := range n.lists {
+		if here {
+			delete(c.lists, list) // it may have been left in the middle
+		}
+	}
+	if n.deep {
+		return plan.Opaque{Type: fmt.Sprintf("%s that is nested more than %d deep", v.Type(), mostNested)}
+	}
+	return plan.Opaque{Type: fmt.Sprintf("%s of more than %d elements", v.Type(), mostElements)}
 }
 
-// A counted is how many elements a value may still have, those of its elements too. A tuple that stands in two places
+// A conversion makes the plan's view of a value, as long as that is within bounds. A tuple that stands in two places
 // counts twice: (a, a) of (b, b) of (c, c) soon has more than anything could walk over. A list is converted once, and
 // counts once.
-type counted struct {
+type conversion struct {
+	*captures
+	// left is how many elements the value may still have, those of its elements too.
 	left int
-	seen map[starlark.Value]bool // lists and dicts
-	deep bool                    // it is nested too deeply
+	deep bool // it is nested too deeply
+	// deepest is how deep the elements lie that were converted.
+	deepest int
+	// lists are the lists and dicts that have been counted; true: they were converted here.
+	lists map[starlark.Value]bool
 }
 
-// value takes the elements of v, which is so deep in others, from what is left.
-func (n *counted) value(v starlark.Value, depth int) {
-	switch v := v.(type) {
-	case starlark.Tuple:
-		n.all(v, depth)
-	case *value.Record:
-		_, fields := v.Fields()
-		n.all(fields, depth)
-	case *starlark.List, *starlark.Dict:
-		if !n.seen[v] {
-			n.seen[v] = true
-			n.container(v, depth)
-		}
-	}
+// A converted is a list or dict that was captured: what it counts for in another value.
+type converted struct {
+	// value is nil while the list is being converted.
+	value plan.Value
+	// elements are how many it has, with those of its elements, and levels how deep these lie in it.
+	elements, levels int
 }
 
-func (n *counted) container(v starlark.Value, depth int) {
-	switch v := v.(type) {
-	case *starlark.List:
-		n.all(slices.Collect(starlark.Elements(v)), depth)
-	case *starlark.Dict:
-		for _, entry := range v.Items() {
-			n.all(entry, depth)
-		}
-	}
-}
+// within reports whether the value is small enough, as far as it was converted.
+func (n *conversion) within() bool { return n.left >= 0 && !n.deep }
 
-func (n *counted) all(elems []starlark.Value, depth int) {
-	n.left -= len(elems)
+// take counts elements that lie so deep, and reports whether to go on.
+func (n *conversion) take(elements, depth int) bool {
+	n.left -= elements
 	n.deep = n.deep || depth >= mostNested
-	for _, elem := range elems {
-		if n.left < 0 || n.deep {
-			return
-		}
-		n.value(elem, depth+1)
-	}
+	n.deepest = max(n.deepest, depth)
+	return n.within()
 }
 
-func (c *captures) convert(v starlark.Value) plan.Value {
-	if v == nil {
-		return plan.Opaque{Type: "variable without a value"}
-	}
-	if p, ok := builtins.PlainValue(v); ok {
-		return p
-	}
+// value converts v, which is so deep in others. Of a value that is too large it gives something else.
+func (n *conversion) value(v starlark.Value, depth int) plan.Value {
 	switch v := v.(type) {
+	case nil:
+		return plan.Opaque{Type: "variable without a value"}
 	case *starlark.Function:
-		return c.Func(v)
+		return n.Func(v)
 	case *starlark.Builtin:
 		if v.Receiver() == nil {
 			return plan.Builtin(v.Name())
@@ -224,76 +214,97 @@ func (c *captures) convert(v starlark.Value) plan.Value {
 	case value.Container:
 		return plan.Ref{Container: v.Decl()}
 	case *builtins.PointValue:
-		return plan.PointValue{Point: c.host.env.PlanPoint(c, v)}
+		return plan.PointValue{Point: n.host.env.PlanPoint(n.captures, v)}
 	case starlark.Tuple:
-		out := make(plan.Tuple, len(v))
-		for i, elem := range v {
-			out[i] = c.convert(elem)
-		}
-		return out
+		return plan.Tuple(n.all(v, depth))
 	case *value.Record:
-		return c.record(v)
+		return n.record(v, depth)
 	case *starlark.List, *starlark.Dict:
-		return c.list(v)
+		return n.list(v, depth)
+	}
+	return n.single(v)
+}
+
+// single converts a value that has no elements, or a range.
+func (c *captures) single(v starlark.Value) plan.Value {
+	if p, ok := builtins.PlainValue(v); ok {
+		return p
 	}
 	if name, ok := c.host.moduleName(v); ok {
 		return plan.Builtin(name)
 	}
-	if seq, ok := v.(starlark.Sequence); ok && v.Type() == "range" {
-		return c.sequence(seq)
+	if seq, ok := v.(starlark.Sequence); ok && v.Type() == "range" && seq.Len() <= maxRange {
+		out := make(plan.Range, 0, seq.Len())
+		for elem := range starlark.Elements(seq) {
+			out = append(out, c.single(elem))
+		}
+		return out
 	}
 	return plan.Opaque{Type: v.Type()}
-}
-
-func (c *captures) record(r *value.Record) plan.Value {
-	names, vals := r.Fields()
-	out := make(plan.Record, len(names))
-	for i, n := range names {
-		out[i] = plan.RecordField{Name: n, Value: c.convert(vals[i])}
-	}
-	return out
-}
-
-// list converts a list or dict once. One that holds itself is opaque inside.
-func (c *captures) list(v starlark.Value) plan.Value {
-	if p, ok := c.lists[v]; ok {
-		if p == nil {
-			return plan.Opaque{Type: v.Type() + " that holds itself"}
-		}
-		return p
-	}
-	c.lists[v] = nil
-	var out plan.Value
-	switch v := v.(type) {
-	case *starlark.List:
-		out = c.sequence(v)
-	case *starlark.Dict:
-		d := make(plan.Dict, 0, v.Len())
-		for _, kv := range v.Items() {
-			d = append(d, plan.DictEntry{Key: c.convert(kv[0]), Value: c.convert(kv[1])})
-		}
-		out = d
-	}
-	c.lists[v] = out
-	return out
 }
 
 // maxRange bounds the list that a captured range becomes.
 const maxRange = 1 << 16
 
-func (c *captures) sequence(s starlark.Sequence) plan.Value {
-	isRange := s.Type() == "range"
-	if isRange && s.Len() > maxRange {
-		return plan.Opaque{Type: "range"}
+// all converts elements that lie so deep.
+func (n *conversion) all(elems []starlark.Value, depth int) []plan.Value {
+	if !n.take(len(elems), depth) {
+		return nil
 	}
-	out := make([]plan.Value, 0, s.Len())
-	for elem := range starlark.Elements(s) {
-		out = append(out, c.convert(elem))
+	out := make([]plan.Value, len(elems))
+	for i, elem := range elems {
+		if out[i] = n.value(elem, depth+1); !n.within() {
+			break
+		}
 	}
-	if isRange {
-		return plan.Range(out)
+	return out
+}
+
+func (n *conversion) record(r *value.Record, depth int) plan.Value {
+	names, vals := r.Fields()
+	out := make(plan.Record, len(names))
+	for i, v := range n.all(vals, depth) {
+		out[i] = plan.RecordField{Name: names[i], Value: v}
 	}
-	return plan.List(out)
+	return out
+}
+
+// list converts a list or dict once. One that holds itself is opaque inside.
+func (n *conversion) list(v starlark.Value, depth int) plan.Value {
+	if known, ok := n.captures.lists[v]; ok {
+		if _, counted := n.lists[v]; !counted {
+			n.lists[v] = false
+			n.take(known.elements, depth+known.levels)
+		}
+		if known.value == nil {
+			return plan.Opaque{Type: v.Type() + " that holds itself"}
+		}
+		return known.value
+	}
+	n.lists[v] = true
+	n.captures.lists[v] = converted{}
+	left, deepest := n.left, n.deepest
+	n.deepest = depth
+	out := n.elements(v, depth)
+	n.captures.lists[v] = converted{out, left - n.left, n.deepest - depth}
+	n.deepest = max(n.deepest, deepest)
+	return out
+}
+
+// elements converts those of a list or dict.
+func (n *conversion) elements(v starlark.Value, depth int) plan.Value {
+	list, ok := v.(*starlark.List)
+	if ok {
+		return plan.List(n.all(slices.Collect(starlark.Elements(list)), depth))
+	}
+	dict := v.(*starlark.Dict)
+	out := make(plan.Dict, 0, dict.Len())
+	for _, entry := range dict.Items() {
+		if kv := n.all(entry, depth); n.within() {
+			out = append(out, plan.DictEntry{Key: kv[0], Value: kv[1]})
+		}
+	}
+	return out
 }
 
 // moduleName gives the name of a predeclared value that is no function: json,

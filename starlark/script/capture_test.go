@@ -73,6 +73,7 @@ func TestCapture(t *testing.T) {
 
 // > | elements of a constant of a kernel half, each as often as it stands there; levels of them | 1048576; 1000 |
 func TestConstantsThatAreTooLarge(t *testing.T) {
+	const deep = "tuple that is nested more than 1000 deep"
 	for grows, want := range map[string]string{
 		"a = (a, a)":                       "tuple of more than 1048576 elements",
 		"a = record(x = a, y = a)":         "record of more than 1048576 elements",
@@ -88,8 +89,23 @@ func TestConstantsThatAreTooLarge(t *testing.T) {
 			t.Errorf("%s: %.100v, want %s", grows, o, want)
 		}
 	}
-	h, _ := runTest(t, "a = ()\nfor i in range(2000):\n    a = (a,)\nprobe('k:f', kernel = lambda e: a)")
-	const deep = "tuple that is nested more than 1000 deep"
+	// A function in a list captures what is too large, and the list itself.
+	h, _ := runTest(t, "big = (1, 2)\nfor i in range(60):\n    big = (big, big)\na = []\n"+
+		"def f():\n    return (a, big, (big, a))\na.extend([f, a, f])\nprobe('k:f', kernel = lambda e: a)")
+	got := h.Plan().Probes[0].Kernel.Names["a"].(plan.List)
+	f, ok := got[0].(*plan.Func)
+	if !ok || f.Names["big"] != (plan.Opaque{Type: "tuple of more than 1048576 elements"}) ||
+		got[1] != (plan.Opaque{Type: "list that holds itself"}) {
+		t.Errorf("%.100v", got)
+	}
+	// What was captured before counts in another value, too.
+	h, _ = runTest(t, "a = []\nfor i in range(600):\n    a = [a]\nb = a\nfor i in range(600):\n    b = [b]\n"+
+		"probe('k:f', kernel = lambda e: a or b)")
+	o, is := h.Plan().Probes[0].Kernel.Names["b"].(plan.Opaque)
+	if !is || o.Type != strings.Replace(deep, "tuple", "list", 1) {
+		t.Errorf("a list of 1,200 levels, of which 600 were captured: %.100v", o)
+	}
+	h, _ = runTest(t, "a = ()\nfor i in range(2000):\n    a = (a,)\nprobe('k:f', kernel = lambda e: a)")
 	if got := h.Plan().Probes[0].Kernel.Names["a"]; got != (plan.Opaque{Type: deep}) {
 		t.Errorf("%.100v, want %s", got, deep)
 	}

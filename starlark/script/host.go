@@ -102,9 +102,8 @@ type captures struct {
 	funcs map[*starlark.Function]*plan.Func
 	// origin is the way back: the function that a plan.Func is.
 	origin map[*plan.Func]*starlark.Function
-	// lists remembers converted lists and dicts; nil while one is being
-	// converted, so that one that holds itself ends.
-	lists   map[starlark.Value]plan.Value
+	// lists remembers lists and dicts from the beginning of their conversion on, so that one that holds itself ends.
+	lists   map[starlark.Value]converted
 	globals map[*starlark.Module]starlark.StringDict
 }
 
