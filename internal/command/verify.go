@@ -1,7 +1,6 @@
 package command
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -152,8 +151,7 @@ var sumWords = map[verdict]string{works: "work", fallsBack: "by another way", as
 	notTold: "that types alone do not tell", lacks: "not"}
 
 func writeVerifiedJSON(w io.Writer, list []verified) error {
-	enc := json.NewEncoder(escape.JSONWriter{W: w})
-	enc.SetEscapeHTML(false)
+	enc := escape.JSONEncoder(w)
 	for _, v := range list {
 		if err := enc.Encode(v); err != nil {
 			return fmt.Errorf("verify: %w", err)

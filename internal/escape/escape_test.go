@@ -7,10 +7,10 @@ import (
 )
 
 // What an encoder of package json leaves in strings acts on no terminal either, and its text means the same.
-func TestJSONWriter(t *testing.T) {
+func TestJSONEncoder(t *testing.T) {
 	const name = "a\x7f\u009b\u202e\n\x1bé"
 	var b bytes.Buffer
-	if err := json.NewEncoder(JSONWriter{&b}).Encode(name); err != nil {
+	if err := JSONEncoder(&b).Encode(name); err != nil {
 		t.Fatal(err)
 	}
 	var back string

@@ -40,13 +40,20 @@ func appendJSONText(dst []byte, text string) []byte {
 	return append(dst, text[from:]...)
 }
 
-// A JSONWriter takes what an encoder of package json writes, and writes it so that it acts on
+// JSONEncoder gives an encoder that writes values so that they act on no terminal, each in a line.
+func JSONEncoder(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(jsonWriter{w})
+	enc.SetEscapeHTML(false) // HTML is not where it is read
+	return enc
+}
+
+// A jsonWriter takes what an encoder of package json writes, and writes it so that it acts on
 // no terminal.
-type JSONWriter struct {
+type jsonWriter struct {
 	W io.Writer // takes the text
 }
 
-func (w JSONWriter) Write(text []byte) (int, error) {
+func (w jsonWriter) Write(text []byte) (int, error) {
 	if _, err := w.W.Write(appendJSONText(nil, string(text))); err != nil {
 		return 0, err
 	}

@@ -1,7 +1,6 @@
 package listing
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/startrace/startrace/internal/escape"
@@ -9,14 +8,14 @@ import (
 
 // WriteJSON writes an object for each point, type and kind, a line each.
 func (r *Result) WriteJSON(w io.Writer) error {
-	enc := jsonTo(w)
+	enc := escape.JSONEncoder(w)
 	for _, k := range r.Kinds {
 		if err := enc.Encode(k); err != nil {
 			return err
 		}
 	}
 	err := r.writePoints(w, func(out *writer, p *Point) {
-		if err := jsonTo(out).Encode(p.escaped(escape.Bytes)); out.err == nil {
+		if err := escape.JSONEncoder(out).Encode(p.escaped(escape.Bytes)); out.err == nil {
 			out.err = err
 		}
 	})
@@ -29,10 +28,4 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		}
 	}
 	return nil
-}
-
-func jsonTo(w io.Writer) *json.Encoder {
-	enc := json.NewEncoder(escape.JSONWriter{W: w})
-	enc.SetEscapeHTML(false)
-	return enc
 }

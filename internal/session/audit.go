@@ -1,12 +1,10 @@
 package session
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/audit"
-	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/render"
 )
@@ -61,18 +59,7 @@ func (s *session) asks() (out []audit.Ask) {
 
 // showAudit prints the audit instead of what the script has printed.
 func (s *session) showAudit(a *audit.Report) (int, error) {
-	s.out.Drop()
-	var err error
-	if s.out.Format() == render.JSON {
-		enc := json.NewEncoder(escape.JSONWriter{W: s.out})
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(a)
-	} else {
-		err = a.WriteText(s.out)
-	}
-	s.out.Flush()
-	if err != nil {
+	if err := show(s.out, a); err != nil {
 		return Failed, fmt.Errorf("audit: %w", err)
 	}
 	return Done, s.out.Err()

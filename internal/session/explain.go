@@ -1,9 +1,9 @@
 package session
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +16,7 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/output"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/starlark/script"
@@ -156,20 +157,23 @@ func callbackOf(when string, fn starlark.Callable) explain.Callback {
 	return c
 }
 
+// show prints a report as text or as JSON, instead of what the script has printed.
+func show(out *output.Output, report interface{ WriteText(io.Writer) error }) (err error) {
+	out.Drop()
+	if out.Format() == render.JSON {
+		enc := escape.JSONEncoder(out)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(report)
+	} else {
+		err = report.WriteText(out)
+	}
+	out.Flush()
+	return err
+}
+
 // showReport prints the report instead of what the script has printed.
 func (s *session) showReport(r *explain.Report, failed error) (int, error) {
-	s.out.Drop()
-	var err error
-	if s.out.Format() == render.JSON {
-		enc := json.NewEncoder(escape.JSONWriter{W: s.out})
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(r)
-	} else {
-		err = r.WriteText(s.out)
-	}
-	s.out.Flush()
-	switch {
+	switch err := show(s.out, r); {
 	case failed != nil:
 		return Failed, mistake.Tidy(failed)
 	case err != nil:

@@ -120,11 +120,7 @@ func (h *Host) runChunk(f *file, used []string) (starlark.StringDict, error) {
 // RunLoaded runs a file with its probes as a part of the prompt: its names,
 // which are given, become globals, and its main() is called.
 func (h *Host) RunLoaded(name string) (names []string, err error) {
-	src, err := h.module(name)
-	if err != nil {
-		return nil, err
-	}
-	f, err := h.parse(name, src)
+	f, err := parseModule(h, name)
 	if err != nil {
 		return nil, err
 	}

@@ -43,15 +43,20 @@ func (h *Host) load(th *starlark.Thread, name string) (starlark.StringDict, erro
 func (h *Host) loadFile(name string) (starlark.StringDict, error) {
 	h.loading = append(h.loading, name)
 	defer func() { h.loading = h.loading[:len(h.loading)-1] }()
-	src, err := h.module(name)
-	if err != nil {
-		return nil, err
-	}
-	f, err := h.parse(name, src)
+	f, err := parseModule(h, name)
 	if err != nil {
 		return nil, err
 	}
 	return h.exec(f)
+}
+
+// parseModule reads a module of the library or a file, and parses it.
+func parseModule(h *Host, name string) (*file, error) {
+	src, err := h.module(name)
+	if err != nil {
+		return nil, err
+	}
+	return h.parse(name, src)
 }
 
 func (h *Host) module(name string) ([]byte, error) {
