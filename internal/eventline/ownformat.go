@@ -1,6 +1,7 @@
 package eventline
 
 import (
+	"encoding/binary"
 	"strings"
 
 	"github.com/startrace/startrace/internal/escape"
@@ -42,7 +43,8 @@ func (k *Kernel) ownFormat(probe string) *ownFormat {
 	return &ownFormat{f, t}
 }
 
-// text is what the kernel prints of the arguments; "" where one of them is not there as the format wants it.
+// text is what the kernel prints of the arguments; "" where one of them is not there as the format wants it. A tab of
+// the format stays one, and all else that would not be a line is escaped. Some formats end with a newline of their own.
 func (o *ownFormat) text(args render.Object, symbol printfmt.Symbol) string {
 	line, err := o.printed.Append(nil, func(name string) (printfmt.Value, bool) {
 		field, err := o.of.Field(name)
@@ -56,7 +58,11 @@ func (o *ownFormat) text(args render.Object, symbol printfmt.Symbol) string {
 	if err != nil {
 		return ""
 	}
-	return string(line)
+	columns := strings.Split(strings.TrimRight(string(line), "\n"), "\t")
+	for i, c := range columns {
+		columns[i] = string(escape.Append(nil, c, escape.OneLine))
+	}
+	return strings.Join(columns, "\t")
 }
 
 func plainArgument(v render.Value, field *kernel.TracepointField) (printfmt.Value, bool) {
@@ -82,25 +88,47 @@ func plainArgument(v render.Value, field *kernel.TracepointField) (printfmt.Valu
 		return array(v, field)
 	case string:
 		return printfmt.String(string(escape.Append(nil, v, escape.OneLine))), true
+	case render.Fault:
+		return printfmt.Missing(v.Text), true
 	}
 	return printfmt.Value{}, false
 }
 
-// array is one of bytes; elements that are not there, or wider, make it none.
+// array is one of numbers, as it lies in the kernel's memory; an element that is not there makes all of it not there.
+// The mark that stands where one was cut is such an element.
 func array(elements render.Tuple, field *kernel.TracepointField) (printfmt.Value, bool) {
-	if len(elements) != field.Size {
+	size := elementSize(elements, field)
+	if size == 0 {
 		return printfmt.Value{}, false
 	}
-	bytes := make([]byte, len(elements))
-	for i, e := range elements {
-		switch n := e.(type) {
+	var bytes []byte
+	for _, e := range elements {
+		var n uint64
+		switch e := e.(type) {
 		case int64:
-			bytes[i] = byte(n)
+			n = uint64(e)
 		case uint64:
-			bytes[i] = byte(n)
+			n = e
+		case render.Fault:
+			return printfmt.Missing(e.Text), true
 		default:
-			return printfmt.Value{}, false
+			return printfmt.Missing("<not shown>"), true
 		}
+		bytes = append(bytes, binary.LittleEndian.AppendUint64(nil, n)[:size]...)
 	}
-	return printfmt.Bytes(bytes), true
+	return printfmt.Array(bytes, size, field.Signed), true
+}
+
+// elementSize is how many bytes an element has; 0 where the format of the tracepoint does not tell.
+func elementSize(elements render.Tuple, field *kernel.TracepointField) int {
+	if !field.DataLoc && !field.RelLoc {
+		if len(elements) == 0 || field.Size%len(elements) != 0 || field.Size/len(elements) > 8 {
+			return 0
+		}
+		return field.Size / len(elements)
+	}
+	if strings.HasPrefix(field.CType, "cpumask_t") { // words, as dynamicElement of bpfgen/infer has it
+		return 8
+	}
+	return kernel.ElementSize(strings.TrimSpace(strings.TrimSuffix(field.CType, "[]")))
 }

@@ -144,6 +144,17 @@ func (s *Symbols) Find(addr uint64) (sym Symbol, offset uint64, ok bool) {
 	return s.at(i), addr - s.addrs[i], true
 }
 
+// SizeAt is how many bytes the symbol has in which addr lies: up to the next one of the same module. It is 0 where
+// there is none, because the kernel does not say where the last one ends.
+func (s *Symbols) SizeAt(addr uint64) uint64 {
+	sym, _, ok := s.Find(addr)
+	next := sort.Search(len(s.addrs), func(i int) bool { return s.addrs[i] > addr })
+	if !ok || next == len(s.addrs) || s.at(next).Module != sym.Module {
+		return 0
+	}
+	return s.addrs[next] - sym.Addr
+}
+
 // Addr gives the address of a symbol by its name. Static functions can share
 // a name: it is the one with the lowest address.
 func (s *Symbols) Addr(name string) (uint64, bool) {

@@ -19,6 +19,10 @@ import (
 func ParseFormat(text []byte) (*Tracepoint, error) {
 	t := &Tracepoint{ID: -1}
 	for len(text) > 0 {
+		if own, ok := bytes.CutPrefix(text, []byte("print fmt: ")); ok {
+			t.PrintFmt = strings.TrimSpace(string(own)) // to the end: a string in it can have several lines
+			break
+		}
 		var line []byte
 		line, text, _ = bytes.Cut(text, []byte("\n"))
 		if err := t.parseLine(strings.TrimSpace(string(line))); err != nil {
@@ -40,8 +44,6 @@ func (t *Tracepoint) parseLine(line string) error {
 			return fmt.Errorf("bad ID %q", s)
 		}
 		t.ID = int(id)
-	} else if s, ok := strings.CutPrefix(line, "print fmt: "); ok {
-		t.PrintFmt = s
 	} else if s, ok := strings.CutPrefix(line, "field:"); ok {
 		field, err := parseField(s)
 		if err != nil {

@@ -73,7 +73,7 @@ func (s *Source) tracepoint(n kernel.TracepointName) func(*Point) {
 		for _, f := range t.OwnFields() {
 			p.Fields = append(p.Fields, tracepointField(t, f))
 		}
-		p.Format = t.PrintFmt
+		p.Format = strings.ReplaceAll(t.PrintFmt, "\n", `\n`)
 	}
 }
 

@@ -26,6 +26,14 @@ func (p *parser) next() token {
 	return t
 }
 
+// text is a string, or several that follow each other, which C joins.
+func (p *parser) text() (s string) {
+	for p.peek().kind == text {
+		s += p.next().text
+	}
+	return s
+}
+
 func (p *parser) take(mark string) bool {
 	if t := p.peek(); t.kind == sign && t.text == mark {
 		p.next()
@@ -60,7 +68,7 @@ func (p *parser) choice() (node, error) {
 	}
 	return func(f Fields) (Value, error) {
 		v, err := cond(f)
-		if err != nil {
+		if err != nil || v.kind == isMissing {
 			return v, err
 		}
 		if v.truth() {
@@ -97,7 +105,7 @@ func (p *parser) binary(level int) (node, error) {
 func both(op string, x, y node) node {
 	return func(f Fields) (Value, error) {
 		a, err := x(f)
-		if err != nil {
+		if err != nil || a.kind == isMissing {
 			return a, err
 		}
 		if op == "&&" && !a.truth() || op == "||" && a.truth() {
@@ -147,10 +155,7 @@ func (p *parser) primary() (node, error) {
 		}
 		return func(Fields) (Value, error) { return v, nil }, nil
 	case text:
-		s := t.text
-		for p.peek().kind == text { // C joins strings that follow each other
-			s += p.next().text
-		}
+		s := t.text + p.text()
 		return func(Fields) (Value, error) { return String(s), nil }, nil
 	case name:
 		return p.named(t.text)
@@ -170,10 +175,7 @@ func (p *parser) named(word string) (node, error) {
 			return nil, err
 		}
 		field := p.next().text
-		if p.take("[") {
-			return nil, fmt.Errorf("an element of %s", field)
-		}
-		return fieldNode(field), nil
+		return p.elementOf(fieldNode(field))
 	}
 	if p.take("(") {
 		return p.helper(word)
@@ -183,6 +185,28 @@ func (p *parser) named(word string) (node, error) {
 		return nil, fmt.Errorf("name %s", word)
 	}
 	return func(Fields) (Value, error) { return Int(v, 4, true), nil }, nil
+}
+
+// elementOf is x[i], or x where no index follows.
+func (p *parser) elementOf(x node) (node, error) {
+	if !p.take("[") {
+		return x, nil
+	}
+	i, err := p.choice()
+	if err := errors.Join(err, p.want("]")); err != nil {
+		return nil, err
+	}
+	return func(f Fields) (Value, error) {
+		v, err := x(f)
+		if err != nil {
+			return v, err
+		}
+		at, err := i(f)
+		if err != nil {
+			return at, err
+		}
+		return v.element(at)
+	}, nil
 }
 
 func fieldNode(field string) node {
@@ -208,17 +232,39 @@ func (p *parser) cast() (ctype, bool) {
 	if words == 1 || p.rest[n].kind != sign || p.rest[n].text != ")" {
 		return ctype{}, false
 	}
+	_, known := types[p.words(1, words)]
 	switch after := p.rest[n+1]; {
+	case after.kind == sign && after.text == "-" && (known || stars > 0):
 	case after.kind == end, after.kind == sign && !slices.Contains([]string{"(", "~", "!"}, after.text):
 		return ctype{}, false
 	}
-	var spelled []string
-	for _, t := range p.rest[1:words] {
-		spelled = append(spelled, t.text)
-	}
+	spelled := p.words(1, words)
 	p.rest = p.rest[n+1:]
 	if stars > 0 {
-		return ctype{size: 8}, true
+		return ctype{size: 8, pointer: true}, true
 	}
-	return typeOf(strings.Join(spelled, " ")), true
+	return typeOf(spelled), true
+}
+
+// words are those of a type.
+func (p *parser) words(from, to int) string {
+	var spelled []string
+	for _, t := range p.rest[from:to] {
+		spelled = append(spelled, t.text)
+	}
+	return strings.Join(spelled, " ")
+}
+
+// sizeOf reads TYPE) behind sizeof(.
+func (p *parser) sizeOf() (node, error) {
+	n := 0
+	for p.rest[n].kind == name {
+		n++
+	}
+	t, known := types[p.words(0, n)]
+	if !known {
+		return nil, fmt.Errorf("the size of %s", p.words(0, n))
+	}
+	p.rest = p.rest[n:]
+	return func(Fields) (Value, error) { return Int(int64(t.size), 8, false), nil }, p.want(")")
 }

@@ -15,12 +15,24 @@ type member struct {
 // helper is a call of one of the kernel's functions for formats (include/trace/stages/stage3_trace_output.h).
 func (p *parser) helper(fn string) (node, error) {
 	switch fn {
-	case "__get_str", "__get_rel_str", "__get_sockaddr":
+	case "__get_str", "__get_rel_str", "__get_sockaddr", "__get_rel_sockaddr", "__get_dynamic_array",
+		"__get_rel_dynamic_array", "__get_dynamic_array_len", "__get_rel_dynamic_array_len", "__get_bitmask",
+		"__get_rel_bitmask", "__get_cpumask", "__get_rel_cpumask":
 		field := p.next().text
-		if err := p.want(")"); err != nil || fn == "__get_sockaddr" {
+		if err := p.want(")"); err != nil {
 			return nil, fmt.Errorf("helper %s", fn)
 		}
-		return fieldNode(field), nil
+		return p.ofField(fn, fieldNode(field))
+	case "__print_hex", "__print_hex_str", "__print_array":
+		return p.list(fn)
+	case "sizeof":
+		return p.sizeOf()
+	case "__builtin_expect":
+		x, err := p.choice()
+		if err == nil && p.take(",") {
+			_, err = p.choice()
+		}
+		return x, errors.Join(err, p.want(")"))
 	case "__print_flags", "__print_flags_u64":
 		return p.names(true)
 	case "__print_symbolic", "__print_symbolic_u64":
@@ -51,6 +63,9 @@ func (p *parser) names(flags bool) (node, error) {
 		if err != nil {
 			return v, err
 		}
+		if v.kind == isMissing {
+			return v, nil
+		}
 		if v.kind != isInt {
 			return v, errors.New("names of what is no number")
 		}
@@ -74,10 +89,8 @@ func (p *parser) members() ([]member, error) {
 		if err := p.want(","); err != nil {
 			return nil, err
 		}
-		t := p.peek()
-		if t.kind == text {
-			list = append(list, member{x, t.text})
-			p.next()
+		if p.peek().kind == text {
+			list = append(list, member{x, p.text()})
 		} else if _, err := p.choice(); err != nil { // a null pointer, which ends a list
 			return nil, err
 		}

@@ -13,7 +13,7 @@ const (
 	name             // an identifier
 	number           // val
 	text             // a string, unquoted
-	sign             // an operator or a bracket
+	sign             // an operator, a bracket, or a character that no expression has
 )
 
 type token struct {
@@ -45,6 +45,8 @@ func first(s string) (token, int, error) {
 	switch c := s[0]; {
 	case c == '"':
 		return quoted(s)
+	case c == '\'' && len(s) > 2 && s[1] != '\\' && s[2] == '\'':
+		return token{kind: number, val: uint64(s[1]), neg: true}, 3, nil
 	case c >= '0' && c <= '9':
 		return constant(s)
 	case letter(c):
@@ -53,8 +55,6 @@ func first(s string) (token, int, error) {
 			n++
 		}
 		return token{kind: name, text: s[:n]}, n, nil
-	case strings.IndexByte("+-*/%&|^~!<>=?:(){}[],.", c) < 0:
-		return token{}, 0, fmt.Errorf("character %q", c)
 	}
 	for _, pair := range pairs {
 		if strings.HasPrefix(s, pair) {
@@ -72,7 +72,8 @@ func quoted(s string) (token, int, error) {
 		case '\\':
 			n++
 		case '"':
-			plain, err := strconv.Unquote(s[:n+1])
+			// The kernel writes characters as they are that stand as \n in its source.
+			plain, err := strconv.Unquote(strings.NewReplacer("\n", `\n`, "\t", "\\t").Replace(s[:n+1]))
 			return token{kind: text, text: plain}, n + 1, err
 		}
 	}

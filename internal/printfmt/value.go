@@ -1,35 +1,56 @@
 package printfmt
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 )
 
-// A Value is a number of C, a text, or the bytes of an array.
+// A Value is a number of C, a text, an array of numbers, or what says why there is none.
 type Value struct {
 	kind   int
 	n      uint64 // extended by its sign to 64 bits
-	size   int    // bytes
+	size   int    // bytes, of an array those of an element
 	signed bool
-	s      string
+	s      string // a text, or the bytes of an array as they lie in memory
 }
 
 const (
 	isInt = iota + 1
 	isText
-	isBytes
+	isArray
+	isMissing
 )
 
 // Int is a number that in C has so many bytes.
 func Int(n int64, size int, signed bool) Value {
-	return Value{kind: isInt, n: uint64(n)}.cut(ctype{size, signed})
+	return Value{kind: isInt, n: uint64(n)}.cut(ctype{size: size, signed: signed})
 }
 
 // String is a text.
 func String(s string) Value { return Value{kind: isText, s: s} }
 
-// Bytes is an array of bytes, as an address.
-func Bytes(b []byte) Value { return Value{kind: isBytes, s: string(b)} }
+// Array is an array of numbers of a size, in bytes as they lie in memory.
+func Array(b []byte, size int, signed bool) Value {
+	return Value{kind: isArray, s: string(b), size: size, signed: signed}
+}
+
+// Missing is a value that is not there. What is made of it is not there either, and prints as the text.
+func Missing(text string) Value { return Value{kind: isMissing, s: text} }
+
+// element is v[i] of an array.
+func (v Value) element(i Value) (Value, error) {
+	if v.kind == isMissing || i.kind == isMissing {
+		return Missing(v.s + i.s), nil
+	}
+	if v.kind != isArray || i.kind != isInt || v.size == 0 || i.n >= uint64(len(v.s)/v.size) {
+		return v, errors.New("an element that is not there")
+	}
+	at := int(i.n) * v.size
+	word := make([]byte, 8)
+	copy(word, v.s[at:at+v.size]) // the lowest byte is the first
+	return Int(int64(binary.LittleEndian.Uint64(word)), v.size, v.signed), nil
+}
 
 // Fields gives the fields of a record by name.
 type Fields func(name string) (Value, bool)
@@ -37,26 +58,36 @@ type Fields func(name string) (Value, bool)
 type ctype struct {
 	size   int // bytes
 	signed bool
+	// pointer: a text or an array stays what it is.
+	pointer bool
 }
 
 // types are those that casts in the kernel's formats name; all others count as 64 bits without a sign, which addresses
 // are.
 var types = map[string]ctype{
-	"char": {1, true}, "signed char": {1, true}, "unsigned char": {1, false}, "u8": {1, false}, "__u8": {1, false},
-	"s8": {1, true}, "bool": {1, false},
-	"short": {2, true}, "unsigned short": {2, false}, "u16": {2, false}, "__u16": {2, false}, "s16": {2, true},
-	"umode_t": {2, false},
-	"int":     {4, true}, "unsigned": {4, false}, "unsigned int": {4, false}, "u32": {4, false}, "__u32": {4, false},
-	"s32": {4, true}, "dev_t": {4, false}, "gfp_t": {4, false},
-	"long": {8, true}, "long long": {8, true}, "s64": {8, true}, "__s64": {8, true}, "ssize_t": {8, true},
-	"loff_t": {8, true},
+	"char": signed(1), "signed char": signed(1), "unsigned char": unsigned(1), "u8": unsigned(1), "__u8": unsigned(1),
+	"s8": signed(1), "bool": unsigned(1),
+	"short": signed(2), "unsigned short": unsigned(2), "u16": unsigned(2), "__u16": unsigned(2), "s16": signed(2),
+	"umode_t": unsigned(2), "__be16": unsigned(2), "uint8_t": unsigned(1), "uint16_t": unsigned(2),
+	"pid_t": signed(4), "int32_t": signed(4), "__s32": signed(4), "uint32_t": unsigned(4), "__be32": unsigned(4),
+	"uid_t": unsigned(4), "blk_opf_t": unsigned(4),
+	"int": signed(4), "unsigned": unsigned(4), "unsigned int": unsigned(4), "u32": unsigned(4), "__u32": unsigned(4),
+	"s32": signed(4), "dev_t": unsigned(4), "gfp_t": unsigned(4),
+	"long": signed(8), "long long": signed(8), "s64": signed(8), "__s64": signed(8), "ssize_t": signed(8),
+	"u64": unsigned(8), "__u64": unsigned(8),
+	"size_t": unsigned(8), "unsigned long": unsigned(8), "unsigned long long": unsigned(8), "uint64_t": unsigned(8),
+	"dma_addr_t": unsigned(8), "phys_addr_t": unsigned(8),
+	"loff_t": signed(8),
 }
+
+func signed(size int) ctype   { return ctype{size: size, signed: true} }
+func unsigned(size int) ctype { return ctype{size: size} }
 
 func typeOf(spelled string) ctype {
 	if t, ok := types[spelled]; ok {
 		return t
 	}
-	return ctype{8, false}
+	return ctype{size: 8}
 }
 
 func (v Value) cut(t ctype) Value {
@@ -71,6 +102,9 @@ func (v Value) cut(t ctype) Value {
 }
 
 func (v Value) as(t ctype) (Value, error) {
+	if v.kind == isMissing || t.pointer && v.kind != isInt {
+		return v, nil
+	}
 	if v.kind != isInt {
 		return v, errors.New("the address of a text or an array")
 	}
@@ -95,7 +129,10 @@ func (v Value) promoted() Value {
 }
 
 func (v Value) single(op string) (Value, error) {
-	if op == "!" {
+	switch {
+	case v.kind == isMissing:
+		return v, nil
+	case op == "!":
 		return truth(!v.truth()), nil
 	}
 	if v.kind != isInt {
@@ -108,11 +145,14 @@ func (v Value) single(op string) (Value, error) {
 	case "-":
 		v.n = -v.n
 	}
-	return v.cut(ctype{v.size, v.signed}), nil
+	return v.cut(ctype{size: v.size, signed: v.signed}), nil
 }
 
 // combine is v op w in the common type of both (C 6.3.1.8); a shift has that of its left side.
 func (v Value) combine(op string, w Value) (Value, error) {
+	if w.kind == isMissing {
+		return w, nil
+	}
 	if op == "&&" || op == "||" {
 		return truth(w.truth()), nil // v alone did not decide
 	}
@@ -120,11 +160,11 @@ func (v Value) combine(op string, w Value) (Value, error) {
 		return v, fmt.Errorf("%s of a text or an array", op)
 	}
 	v, w = v.promoted(), w.promoted()
-	t := ctype{v.size, v.signed}
+	t := ctype{size: v.size, signed: v.signed}
 	switch {
 	case op == "<<" || op == ">>":
 	case w.size > v.size:
-		t = ctype{w.size, w.signed}
+		t = ctype{size: w.size, signed: w.signed}
 	case w.size == v.size:
 		t.signed = v.signed && w.signed
 	}

@@ -19,7 +19,8 @@ type Event struct {
 	Probe string
 	// Args are the other fields of the event.
 	Args Object
-	// Text is what format text shows instead of them, if not empty.
+	// Text is what format text shows instead of them, if not empty. It is printed as it is, so who makes it escapes
+	// what would be no part of a line.
 	Text string
 }
 
@@ -39,13 +40,17 @@ func (p *Printer) AppendEvent(dst []byte, e *Event) ([]byte, error) {
 		p.LeftOut++
 		return dst, nil
 	}
-	return eventLine.Append(dst, e.args())
+	dst, err := eventLine.Append(dst, e.args())
+	if err == nil && e.Text != "" {
+		dst = append(append(dst, ' '), e.Text...)
+	}
+	return append(dst, '\n'), err
 }
 
 // eventLine has the widths of a pid and a comm; seconds with microseconds are
 // what dmesg and perf show.
 var eventLine = func() *format.Format {
-	f := mustParse("%s %3d %-16s %-7v %s%s\n")
+	f := mustParse("%s %3d %-16s %-7v %s%s")
 	f.Escape = escape.OneLine // names of functions come from programs
 	return f
 }()
@@ -60,9 +65,7 @@ func mustParse(s string) *format.Format {
 
 func (e *Event) args() []format.Arg {
 	text := []byte(nil)
-	if e.Text != "" {
-		text = append(append(text, ' '), e.Text...)
-	} else if len(e.Args) > 0 {
+	if e.Text == "" && len(e.Args) > 0 {
 		text = appendValue(append(text, ' '), e.Args)
 	}
 	return []format.Arg{

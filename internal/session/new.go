@@ -74,7 +74,7 @@ func (s *session) makeDelivery() {
 		parts: &l.parts, frames: l.frames, calls: s.calls, out: s.out, timers: &s.timers, halted: s.halted,
 		room: intakeRoom,
 		lines: &eventline.Kernel{Tracepoint: s.machine.Tracepoint, Constant: s.machine.EnumValue,
-			Symbol: l.frames.Kernel.Name},
+			Symbol: l.frames.Kernel.Printed},
 		dumping: make(map[int]bool), event: value.NewEvent(decoder),
 	}
 	l.controls = &controls{parts: &l.parts, spans: &l.spans, delivery: s.delivery, machine: s.machine}

@@ -21,6 +21,25 @@ func (k *Kernel) Forget() { k.symbols = nil }
 // Name names an address; without a symbol it is shown.
 func (k *Kernel) Name(addr uint64) string { return k.Frame(addr).Name }
 
+// Printed names an address as printk does with %ps, or with the offset in the code and its size, as with %pS.
+func (k *Kernel) Printed(addr uint64, offset bool) string {
+	f := k.Frame(addr)
+	text := f.Name
+	if f.Name == "0x"+strconv.FormatUint(addr, 16) {
+		return text
+	}
+	if offset {
+		text += "+0x" + strconv.FormatUint(f.Offset, 16)
+		if size := k.symbols.SizeAt(addr); size != 0 {
+			text += "/0x" + strconv.FormatUint(size, 16)
+		}
+	}
+	if f.Module != "" {
+		text += " [" + f.Module + "]"
+	}
+	return text
+}
+
 // Frame finds an address; without a symbol its name is the address. The symbols
 // are read when the first is asked for (see kernel.OpenSymbols): those of
 // kernel.Facts may have been read before programs were loaded.
