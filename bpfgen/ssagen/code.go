@@ -112,10 +112,7 @@ func (b *code) tidKey() *region {
 	return m
 }
 
-func (b *code) isSyscall() bool {
-	k := b.prog.Attach.Kind()
-	return k == tree.AttachSyscallEnter || k == tree.AttachSyscallExit
-}
+func (b *code) isSyscall() bool { return b.prog.Attach.Kind().Syscall() }
 
 func (b *code) container(n int64) *tree.Container {
 	if n < 0 || int(n) >= len(b.Tree.Containers) || b.Tree.Containers[n] == nil {

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/startrace/startrace/bpfgen/ir"
-	"github.com/startrace/startrace/bpfgen/tree"
 )
 
 // registers reads pt_regs, and finds with them where the frame of the function lies.
@@ -27,8 +26,7 @@ func (b registers) stackPointer() *ir.Value { return b.register(strconv.Itoa(b.A
 // returnPop: the return address has been popped where a probe runs in the
 // caller, at a trampoline of returns. At a return instruction it has not.
 func (b registers) returnPop() int64 {
-	switch b.prog.Attach.Kind() {
-	case tree.AttachKretprobe, tree.AttachUretprobe:
+	if b.prog.Attach.Kind().Popped() {
 		return b.Arch.ReturnPop
 	}
 	return 0
@@ -64,9 +62,7 @@ func (b registers) register(offset string) *ir.Value {
 	if err != nil {
 		b.fail("register %q", offset)
 	}
-	switch b.prog.Attach.Kind() {
-	case tree.AttachSyscallEnter, tree.AttachSyscallExit:
-	default:
+	if !b.isSyscall() {
 		return b.Load(8, b.ctx(), off)
 	}
 	lo, m := b.registers()

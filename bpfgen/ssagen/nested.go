@@ -128,10 +128,7 @@ func (b nesting) unlessReplaced(entry *ir.Value, stale func()) {
 const pageMask = 1<<12 - 1
 
 // inUser reports whether the calls are those of user code.
-func (b nesting) inUser() bool {
-	k := b.prog.Attach.Kind()
-	return k == tree.AttachUprobe || k == tree.AttachUretprobe
-}
+func (b nesting) inUser() bool { return b.prog.Attach.Kind().InUser() }
 
 // returnsTo is where the call that begins is to return to. Calls of the kernel
 // are left by returns alone.

@@ -1,7 +1,6 @@
 package ssagen
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/startrace/startrace/bpfgen/ir"
@@ -186,30 +185,22 @@ func (b stacks) skipped(user bool) int64 {
 	if user {
 		return 0
 	}
-	if b.prog.Attach.Exact() {
-		return 0
-	}
-	switch k := b.prog.Attach.Kind(); k {
-	case tree.AttachRawTracepoint, tree.AttachSyscallEnter, tree.AttachSyscallExit, tree.AttachFentry, tree.AttachFexit,
-		tree.AttachHook:
-		return 2 + b.Arch.Repeats // the program, and what called it: bpf_trace_run or the trampoline
-	case tree.AttachTracepoint, tree.AttachProfile, tree.AttachInterval, tree.AttachKprobe, tree.AttachKretprobe,
-		tree.AttachUprobe, tree.AttachUretprobe, tree.AttachPerf, tree.AttachWatchpoint, tree.AttachIter:
+	if b.prog.Attach.Exact() || !b.prog.Attach.Kind().Traced() {
 		return 0 // the stack is taken by registers that were there before
-	default:
-		panic(fmt.Sprintf("nobody knows which frames of the tracing begin stacks of the way %d to attach", k))
 	}
+	return 2 + b.Arch.Repeats // the program, and what called it: bpf_trace_run or the trampoline
 }
 
 // ofProgram is what a kernel stack has in place of a process: of a probe at one
 // function the number of the program, so that the stack begins with the
 // function.
 func (b stacks) ofProgram(frames int64) int64 {
-	switch a := b.prog.Attach; a.Kind() {
-	case tree.AttachFentry, tree.AttachFexit, tree.AttachHook, tree.AttachKretprobe:
-		if i := slices.Index(b.Tree.Programs, b.prog); i >= 0 && i <= wire.StackProgramNumber && len(a.At()) == 1 {
-			return wire.StackProgram | frames<<wire.StackProgramAsked | int64(i)
-		}
+	a := b.prog.Attach
+	if !a.Kind().Trampoline() && a.Kind() != tree.AttachKretprobe {
+		return 0
+	}
+	if i := slices.Index(b.Tree.Programs, b.prog); i >= 0 && i <= wire.StackProgramNumber && len(a.At()) == 1 {
+		return wire.StackProgram | frames<<wire.StackProgramAsked | int64(i)
 	}
 	return 0
 }

@@ -92,12 +92,9 @@ func (l locals) block(blk *tree.Block) {
 // usesOf counts what the program reads, with what the check of its span does.
 func usesOf(s *Shared, p *tree.Program) uses {
 	u := countUses(p)
-	switch p.Attach.Kind() {
-	case tree.AttachSyscallEnter, tree.AttachSyscallExit:
-		if p.Attach.Span < len(s.Tree.Spans) {
-			for _, off := range s.Tree.Spans[p.Attach.Span].Check {
-				u["reg:"+strconv.Itoa(off)]++
-			}
+	if p.Attach.Kind().Syscall() && p.Attach.Span < len(s.Tree.Spans) {
+		for _, off := range s.Tree.Spans[p.Attach.Span].Check {
+			u["reg:"+strconv.Itoa(off)]++
 		}
 	}
 	return u

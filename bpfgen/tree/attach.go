@@ -28,17 +28,81 @@ const (
 	numAttachKinds
 )
 
+// attachTraits are what else depends on a way to attach.
+type attachTraits struct {
+	// below says what is below the program in the stack of the kernel.
+	below attachBelow
+	// syscall: it is the start or the end of all system calls.
+	syscall bool
+	// popped: it runs behind the return of a function, when the return address has left the stack.
+	popped bool
+	// user: it stands in a user program.
+	user bool
+}
+
+// attachBelow says what is below a program in the stack of the kernel.
+type attachBelow uint8
+
+const (
+	belowUnknown attachBelow = iota
+	// belowTracing: bpf_trace_run, which is part of the tracing and has called the program.
+	belowTracing
+	// belowTrampoline: a trampoline, which is part of the tracing, too.
+	belowTrampoline
+	// belowEvent: stacks are taken by registers that were there before the tracing.
+	belowEvent
+	// belowSample: an interrupt of what is looked at. Its registers are the context.
+	belowSample
+)
+
+// attachTable has a row for each way to attach: a test fails for one that has none.
+var attachTable = [numAttachKinds]attachTraits{
+	AttachTracepoint:    {below: belowEvent},
+	AttachRawTracepoint: {below: belowTracing},
+	AttachProfile:       {below: belowSample},
+	AttachInterval:      {below: belowSample},
+	AttachSyscallEnter:  {below: belowTracing, syscall: true},
+	AttachSyscallExit:   {below: belowTracing, syscall: true},
+	AttachKprobe:        {below: belowEvent},
+	AttachKretprobe:     {below: belowEvent, popped: true},
+	AttachFentry:        {below: belowTrampoline},
+	AttachFexit:         {below: belowTrampoline},
+	AttachUprobe:        {below: belowEvent, user: true},
+	AttachUretprobe:     {below: belowEvent, user: true, popped: true},
+	AttachPerf:          {below: belowSample},
+	AttachWatchpoint:    {below: belowSample},
+	AttachIter:          {below: belowEvent},
+	AttachHook:          {below: belowTrampoline},
+}
+
+// traits are the row of k.
+func (k AttachKind) traits() *attachTraits {
+	t := &attachTable[k]
+	if t.below == belowUnknown {
+		panic(fmt.Sprintf("nobody knows what is below programs of the way %d to attach", k))
+	}
+	return t
+}
+
 // Trampoline reports whether the program is called from the beginning or the end of one function of the kernel, with
 // u64 args[] on the stack as its context.
-func (k AttachKind) Trampoline() bool {
-	return k == AttachFentry || k == AttachFexit || k == AttachHook
-}
+func (k AttachKind) Trampoline() bool { return k.traits().below == belowTrampoline }
+
+// Traced reports whether stacks that the program takes begin with what called it, which is part of the tracing.
+func (k AttachKind) Traced() bool { return k.Trampoline() || k.traits().below == belowTracing }
 
 // Sample reports whether the program runs by an interrupt at what is looked at, of which its context has the registers:
 // no tracing is in the stack.
-func (k AttachKind) Sample() bool {
-	return k == AttachProfile || k == AttachInterval || k == AttachPerf || k == AttachWatchpoint
-}
+func (k AttachKind) Sample() bool { return k.traits().below == belowSample }
+
+// Syscall reports whether the program runs at the start or the end of all system calls.
+func (k AttachKind) Syscall() bool { return k.traits().syscall }
+
+// Popped reports whether the program runs where a function has returned, and its return address has left the stack.
+func (k AttachKind) Popped() bool { return k.traits().popped }
+
+// InUser reports whether the program stands in a user program.
+func (k AttachKind) InUser() bool { return k.traits().user }
 
 // Attach says where a program goes.
 type Attach struct {

@@ -24,5 +24,8 @@ func TestAttachWords(t *testing.T) {
 		if !kinds[kind] {
 			t.Errorf("kind %d is that of no way", kind)
 		}
+		if attachTable[kind].below == belowUnknown {
+			t.Errorf("kind %d has no row in attachTable", kind)
+		}
 	}
 }

@@ -137,7 +137,7 @@ func (l *Loaded) EndedIn(probe int) (n uint64) {
 // someCalls reports whether a program runs at each system call and passes over
 // those with other numbers than it is for.
 func (l *Loaded) someCalls(p *program) bool {
-	if p.Attach.Kind() != tree.AttachSyscallEnter && p.Attach.Kind() != tree.AttachSyscallExit {
+	if !p.Attach.Kind().Syscall() {
 		return false
 	}
 	return l.unit.Tree.Spans[p.Attach.Span].Syscalls != nil
