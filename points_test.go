@@ -283,7 +283,8 @@ func (p pointProgram) Names(_, pattern string) ([]binary.Listed, *binary.File, e
 }
 
 func (p pointProgram) Static(string, string) ([]usdt.StaticProbe, *binary.File, error) {
-	return []usdt.StaticProbe{{Provider: "p", Name: "x", Sites: []usdt.Site{{Addr: 0x40, Offset: 0x40}}}}, p.file(), nil
+	at := []usdt.Place{{Addr: 0x40, Offset: 0x40}}
+	return []usdt.StaticProbe{{Provider: "p", Name: "x", Places: at}}, p.file(), nil
 }
 
 func (pointProgram) Inside(*binary.File, binary.Function, uint64) error { return nil }

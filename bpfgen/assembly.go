@@ -20,11 +20,11 @@ type assembly struct {
 	insns  asm.Instructions
 	lines  []Line
 	raw    int // instructions, 64-bit loads counted twice
-	frames []frame
+	frames []assembled
 }
 
-// A frame is a function of a program, and what it takes of the stack.
-type frame struct {
+// An assembled is a function of a program, and what it takes of the stack.
+type assembled struct {
 	f     *ir.Func
 	regs  *regalloc.Allocation
 	insns int
@@ -46,7 +46,7 @@ func (a *assembly) add(f *ir.Func) error {
 	}
 	size := int(code.Insns.Size()) / asm.InstructionSize
 	a.insns, a.raw = append(a.insns, code.Insns...), a.raw+size
-	a.frames = append(a.frames, frame{f, regs, size, code.Sizes})
+	a.frames = append(a.frames, assembled{f, regs, size, code.Sizes})
 	return nil
 }
 
@@ -96,13 +96,13 @@ func (a *assembly) checkStack() error {
 
 // depth is the stack of a function and of what it calls; known are those that
 // were asked for before.
-func (a *assembly) depth(fr frame, known map[*ir.Func]int) int {
+func (a *assembly) depth(fr assembled, known map[*ir.Func]int) int {
 	if n, ok := known[fr.f]; ok {
 		return n
 	}
 	deepest := 0
 	for _, name := range calledBy(fr.f) {
-		i := slices.IndexFunc(a.frames, func(o frame) bool { return o.f.Name == name })
+		i := slices.IndexFunc(a.frames, func(o assembled) bool { return o.f.Name == name })
 		deepest = max(deepest, a.depth(a.frames[i], known))
 	}
 	known[fr.f] = (max(fr.regs.Stack, 1)+frameUnit-1)&^(frameUnit-1) + deepest

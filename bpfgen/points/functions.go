@@ -143,7 +143,7 @@ type Function struct {
 	// Others are how many other functions return for it: it jumps to them.
 	Others int
 	// Site is that of a static probe, with its arguments.
-	Site *usdt.Site
+	Site *usdt.Place
 	// call is where the arguments and the result are; nil where nobody knows, or
 	// before it was asked for.
 	call *abi.Call

@@ -26,8 +26,8 @@ func (s search) staticProbes(p *plan.Pattern) []*Target {
 	s.mustHave(s.Facts.Features().Uprobe, "uprobes", s.Facts.Features().Why["uprobe"], p)
 	fs := &Functions{Mech: tree.AttachUprobe, Binary: at.Path, Process: s.onlyProcess()}
 	for _, probe := range list {
-		for i := range probe.Sites {
-			site := &probe.Sites[i]
+		for i := range probe.Places {
+			site := &probe.Places[i]
 			f := &Function{Name: probe.Name, Text: "usdt:" + at.Name + ":" + probe.Provider + ":" + probe.Name,
 				User: true, Site: site}
 			f.Place = tree.Place{Func: probe.Provider + ":" + probe.Name, Offset: site.Offset,

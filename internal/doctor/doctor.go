@@ -71,15 +71,15 @@ type Report struct {
 	// Problems are the causes why something cannot be traced.
 	Problems []Problem `json:"problems"`
 	// Points are the kinds of points, in the order of the manual.
-	Points []Point `json:"points"`
+	Points []Kind `json:"points"`
 	// Findings are all that was looked at, in the order in which they are printed.
 	Findings []Finding `json:"findings"`
 }
 
-// A Point is a kind of points.
-type Point struct {
-	// Kind is its name.
-	Kind  string `json:"kind"`
+// A Kind is a kind of points.
+type Kind struct {
+	// Name is how scripts write it.
+	Name  string `json:"kind"`
 	Works bool   `json:"works"` // it can be traced here
 }
 

@@ -9,10 +9,10 @@ import (
 
 // points says which kinds of points can be traced, by what was tried: one of the ways
 // of a kind must be there, what all tracing needs, and what has the kind's points.
-func (m *Machine) points() []Point {
-	out := []Point{}
+func (m *Machine) points() []Kind {
+	out := []Kind{}
 	for _, k := range point.Kinds() {
-		out = append(out, Point{k.Name, m.works(k)})
+		out = append(out, Kind{k.Name, m.works(k)})
 	}
 	return out
 }
@@ -55,9 +55,9 @@ func (m *Machine) kinds() (out []Finding) {
 	var works, fails []string
 	for _, p := range m.points() {
 		if p.Works {
-			works = append(works, p.Kind)
+			works = append(works, p.Name)
 		} else {
-			fails = append(fails, p.Kind)
+			fails = append(fails, p.Name)
 		}
 	}
 	if len(works) > 0 {
@@ -93,7 +93,7 @@ func (m *Machine) refusedPoints() *Problem {
 // those that every refusal of perf events concerns (perfEvents).
 func (m *Machine) refusedKinds() (kinds []string) {
 	for _, p := range m.points() {
-		k := point.Must(p.Kind)
+		k := point.Must(p.Name)
 		perf := k.AttachedBy(kernel.WayTracepoint) || k.AttachedBy(kernel.WayProfile) ||
 			k.AttachedBy(kernel.WayHardware)
 		if !p.Works && !perf && m.lists(k) == nil && m.refuses(k) {

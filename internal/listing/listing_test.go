@@ -100,11 +100,11 @@ func (p programs) Static(file, pattern string) ([]usdt.StaticProbe, *binary.File
 	if err != nil {
 		return nil, nil, err
 	}
-	site := usdt.Site{Addr: 0x40, Semaphore: 8, Args: []usdt.Operand{
+	site := usdt.Place{Addr: 0x40, Semaphore: 8, Args: []usdt.Operand{
 		{Kind: usdt.InRegister, Size: 4, Signed: true, Text: "-4@%edi"}, {Kind: usdt.Constant, Size: 8, Text: "8@$5"},
 		{Kind: usdt.Unknown, Size: 2, Text: "2@%foo", Problem: "no such register"},
 	}}
-	setjmp := usdt.StaticProbe{Provider: "libc", Name: "setjmp", Sites: []usdt.Site{site, site}}
+	setjmp := usdt.StaticProbe{Provider: "libc", Name: "setjmp", Places: []usdt.Place{site, site}}
 	found, err := usdt.Find([]usdt.StaticProbe{setjmp}, pattern)
 	return found, at, err
 }

@@ -313,12 +313,12 @@ func (s *Source) staticProbes(r *Result, k *point.Kind, rest string) error {
 // other places, but of the same sizes.
 func staticProbe(probe usdt.StaticProbe) func(*Point) {
 	return func(p *Point) {
-		if len(probe.Sites) == 0 {
+		if len(probe.Places) == 0 {
 			return
 		}
-		first := probe.Sites[0]
+		first := probe.Places[0]
 		p.Where = fmt.Sprintf("address %#x", first.Addr)
-		if n := len(probe.Sites); n > 1 {
+		if n := len(probe.Places); n > 1 {
 			p.Where += fmt.Sprintf(" and %d more places", n-1)
 		}
 		for i := range first.Args {

@@ -19,14 +19,14 @@ import (
 )
 
 // A StaticProbe is a static probe of a file, which Provider and Name name together. A macro that is used in several
-// places or in an inlined function gives several Sites, each with its own places of the arguments.
+// places or in an inlined function gives several Places, each with its own places of the arguments.
 type StaticProbe struct {
 	Provider, Name string
-	Sites          []Site
+	Places         []Place
 }
 
-// A Site is one place of a probe.
-type Site struct {
+// A Place is one place of a probe.
+type Place struct {
 	Addr   uint64 // in the file
 	Offset uint64 // of the nop, in the file: the place of the uprobe
 	// Semaphore is the place in the file of a counter of 2 bytes: the program
@@ -41,7 +41,7 @@ type Site struct {
 // Args gives how many arguments the probe has; sites of one probe may differ.
 func (p *StaticProbe) Args() int {
 	most := 0
-	for _, s := range p.Sites {
+	for _, s := range p.Places {
 		most = max(most, len(s.Args))
 	}
 	return most
@@ -88,7 +88,7 @@ type reader struct {
 
 type named struct {
 	provider, name string
-	site           Site
+	site           Place
 }
 
 func (r *reader) add(desc []byte) error {
@@ -105,7 +105,7 @@ func (r *reader) add(desc []byte) error {
 			n.semaphore += shift
 		}
 	}
-	site := Site{Addr: n.addr, Text: n.args}
+	site := Place{Addr: n.addr, Text: n.args}
 	var ok bool
 	if site.Offset, ok = r.file.Offset(n.addr); !ok {
 		return fmt.Errorf("probe %s:%s at %#x is not in the file", n.provider, n.name, n.addr)
@@ -147,10 +147,10 @@ func (r *reader) group() []StaticProbe {
 	var out []StaticProbe
 	for _, n := range r.found {
 		if last := len(out) - 1; last >= 0 && out[last].Provider == n.provider && out[last].Name == n.name {
-			out[last].Sites = append(out[last].Sites, n.site)
+			out[last].Places = append(out[last].Places, n.site)
 			continue
 		}
-		out = append(out, StaticProbe{n.provider, n.name, []Site{n.site}})
+		out = append(out, StaticProbe{n.provider, n.name, []Place{n.site}})
 	}
 	return out
 }

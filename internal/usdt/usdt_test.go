@@ -104,11 +104,11 @@ var nop = map[elf.Machine]byte{elf.EM_X86_64: 0x90, elf.EM_386: 0x90, elf.EM_AAR
 func checkProbes(t *testing.T, f *elffile.File, probes []StaticProbe) {
 	t.Helper()
 	found, err := Find(probes, "test:inlined")
-	if err != nil || len(found) != 1 || len(found[0].Sites) != 2 || found[0].Args() != 1 {
+	if err != nil || len(found) != 1 || len(found[0].Places) != 2 || found[0].Args() != 1 {
 		t.Fatalf("got %+v, %v", found, err)
 	}
 	constant := 0
-	for _, site := range found[0].Sites {
+	for _, site := range found[0].Places {
 		code, err := f.Code(site.Addr, 1)
 		if err != nil || code[0] != nop[f.Machine] {
 			t.Errorf("at %#x is no nop: % x, %v", site.Addr, code, err)
@@ -121,11 +121,11 @@ func checkProbes(t *testing.T, f *elffile.File, probes []StaticProbe) {
 		}
 	}
 	if constant != 1 {
-		t.Errorf("%d sites have the constant 7: %+v", constant, found[0].Sites)
+		t.Errorf("%d sites have the constant 7: %+v", constant, found[0].Places)
 	}
 	checkSemaphore(t, f, probes)
 	if found, err := Find(probes, "other:plain"); err != nil || len(found) != 1 || found[0].Args() != 0 ||
-		found[0].Sites[0].Semaphore != 0 {
+		found[0].Places[0].Semaphore != 0 {
 		t.Errorf("got %+v, %v", found, err)
 	}
 	if found, err := Find(probes, "variable"); err != nil || f.Machine == elffile.Machine("amd64") && !f.Is32 &&
@@ -139,10 +139,10 @@ func checkSemaphore(t *testing.T, f *elffile.File, probes []StaticProbe) {
 	t.Helper()
 	for _, pattern := range []string{"guarded-name", "guarded__name", "te*:guarded-*", "*:*__na[m-o]e"} {
 		found, err := Find(probes, pattern)
-		if err != nil || len(found) != 1 || len(found[0].Sites) != 1 || len(found[0].Sites[0].Args) != 2 {
+		if err != nil || len(found) != 1 || len(found[0].Places) != 1 || len(found[0].Places[0].Args) != 2 {
 			t.Fatalf("%s: got %+v, %v", pattern, found, err)
 		}
-		site := found[0].Sites[0]
+		site := found[0].Places[0]
 		if addr, ok := f.Addr(site.Semaphore); !ok || addr != f.Variables()["test_guarded_semaphore"] {
 			t.Errorf("the semaphore is at %#x", addr)
 		}
@@ -151,7 +151,7 @@ func checkSemaphore(t *testing.T, f *elffile.File, probes []StaticProbe) {
 
 // readsCounter works out the address of the argument as a probe does.
 func readsCounter(f *elffile.File, found []StaticProbe) bool {
-	site := found[0].Sites[0]
+	site := found[0].Places[0]
 	arg := site.Args[0]
 	return arg.Kind == InMemory && arg.Register.Name == "ip" && site.Addr+uint64(arg.Disp) == f.Variables()["counter"]
 }
