@@ -14,10 +14,14 @@ import (
 
 // Features tries what the running kernel can do. For some answers it makes a link or a probe that the kernel must
 // refuse, and takes the kind of refusal for the answer; no program runs for it. What nothing tells but the version is
-// taken from that. A way that this process may not use counts as missing, but for KprobeDenied.
+// taken from that. A way that this process may not use counts as missing, but for KprobeDenied, and so does one that is
+// switched off.
 func Features() kernel.Features {
 	f := kernel.Features{Why: map[string]string{}}
 	f.Kprobe = hasSource("kprobe", "CONFIG_KPROBES", f.Why)
+	if err := kernel.KprobesOff(); err != nil {
+		f.Kprobe, f.Why["kprobe"] = false, err.Error()
+	}
 	f.Uprobe = hasSource("uprobe", "CONFIG_UPROBES", f.Why)
 	f.KprobeSession = f.Kprobe && knowsKprobes(bpf.KprobeSession)
 	f.KprobeMulti = f.KprobeSession || f.Kprobe && knowsKprobes(bpf.KprobeMulti)
@@ -40,7 +44,10 @@ func denied(err error) bool { return errors.Is(err, unix.EACCES) || errors.Is(er
 // Trampolines finds out whether programs can be attached by trampolines (5.5), by attaching one for a moment. function
 // is the number in BTF of a function to try it on, 0 if there is no BTF.
 func Trampolines(function uint32) (t kernel.Trampolines) {
-	err := tryTrampoline(function)
+	err := kernel.FunctionsOff()
+	if err == nil {
+		err = tryTrampoline(function)
+	}
 	if t.There = err == nil; !t.There {
 		t.Denied = errors.Is(tryAttach(returning(ebpf.Kprobe, ebpf.AttachNone), nil), unix.EPERM)
 		t.Why = explainTrampoline(err, t.Denied)

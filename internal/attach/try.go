@@ -46,17 +46,26 @@ func Try(t *Trial) map[kernel.Way]error {
 		kernel.WayProfile:       tryClock(),
 		kernel.WayHardware:      tryCounter(unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES),
 		kernel.WayWatchpoint:    tryWatchpoint(),
-		kernel.WayKprobe:        t.kprobe(),
-		kernel.WayKprobeMulti:   t.kprobes(bpf.KprobeMulti),
-		kernel.WayKprobeSession: t.kprobes(bpf.KprobeSession),
-		kernel.WayFentry:        tryTrampoline(t.Trampoline),
+		kernel.WayKprobe:        unlessOff(kernel.KprobesOff, t.kprobe),
+		kernel.WayKprobeMulti:   unlessOff(kernel.KprobesOff, func() error { return t.kprobes(bpf.KprobeMulti) }),
+		kernel.WayKprobeSession: unlessOff(kernel.KprobesOff, func() error { return t.kprobes(bpf.KprobeSession) }),
+		kernel.WayFentry:        unlessOff(kernel.FunctionsOff, func() error { return tryTrampoline(t.Trampoline) }),
 		kernel.WayUprobe:        tryUprobe(),
 		kernel.WayUprobeMulti:   tryUprobes(false),
 		kernel.WayUprobeSession: tryUprobes(true),
 		kernel.WayCookies:       tryCookies(),
 		kernel.WayIterator:      t.iterator(),
-		kernel.WayHook:          t.hook(),
+		kernel.WayHook:          unlessOff(kernel.FunctionsOff, t.hook),
 	}
+}
+
+// unlessOff tries what nobody has switched off. Elsewhere it would say that it works; and ftrace of 7.2, which is asked
+// for something while it is switched off, can end for good.
+func unlessOff(off, try func() error) error {
+	if err := off(); err != nil {
+		return err
+	}
+	return try()
 }
 
 // readingMemory reads 8 bytes of the kernel's memory, from address 0, which the

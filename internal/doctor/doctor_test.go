@@ -119,6 +119,13 @@ var situations = []struct {
 		m.refuse(syscall.ENOENT, kernel.WayKprobe, kernel.WayKprobeMulti)
 		m.refuse(syscall.EPERM, kernel.WayFentry)
 	}, Partly, "kprobes"},
+	{"kprobes switched off", func(m *Machine) {
+		m.Tried[kernel.WayKprobe] = &kernel.SwitchedOff{What: "kprobes", File: "/sys/kernel/debug/kprobes/enabled"}
+	}, Partly, "switched-off"},
+	{"ftrace switched off", func(m *Machine) {
+		off := &kernel.SwitchedOff{What: "probes of the kernel's functions", File: "/proc/sys/kernel/ftrace_enabled"}
+		m.Tried[kernel.WayKprobe], m.Tried[kernel.WayFentry] = off, off
+	}, Partly, "switched-off"},
 	{"kprobes only", func(m *Machine) { m.refuse(syscall.EPERM, kernel.WayFentry) }, Works, ""},
 	{"no uprobes", func(m *Machine) { m.refuse(syscall.ENOENT, kernel.WayUprobe) }, Partly, "uprobes"},
 	{"uprobes by links", func(m *Machine) {

@@ -15,7 +15,7 @@ var rules = []func(m *Machine) *Problem{
 	(*Machine).userNamespace, (*Machine).capabilities, (*Machine).confidentiality, (*Machine).lockedMemory,
 	(*Machine).forbidden, (*Machine).oldKernel, (*Machine).noPrograms, (*Machine).noTypes, (*Machine).noTracefs,
 	(*Machine).paranoid,
-	(*Machine).noKprobes, (*Machine).noUprobes, (*Machine).refusedPoints, (*Machine).integrity,
+	(*Machine).switchedOff, (*Machine).noKprobes, (*Machine).noUprobes, (*Machine).refusedPoints, (*Machine).integrity,
 }
 
 // Problems gives what is wrong, the cause of most first.
@@ -237,8 +237,22 @@ func (m *Machine) paranoidAt(level string) *Problem {
 		Remedy: "lower it, as root: sysctl kernel.perf_event_paranoid=2; or run as root"}
 }
 
+// switchedOff: such probes attach, and nothing calls them.
+func (m *Machine) switchedOff() *Problem {
+	var off *kernel.SwitchedOff
+	if !errors.As(m.Tried[kernel.WayKprobe], &off) {
+		return nil
+	}
+	loss := "functions of the kernel by kprobes"
+	if errors.As(m.Tried[kernel.WayFentry], new(*kernel.SwitchedOff)) {
+		loss = "functions of the kernel"
+	}
+	return &Problem{ID: "switched-off", Loss: loss, Cause: off.What + " are switched off: " + off.File + " is 0",
+		Remedy: "switch them on, as root: echo 1 > " + off.File}
+}
+
 func (m *Machine) noKprobes() *Problem {
-	if err := m.Tried[kernel.WayKprobe]; err == nil || denied(err) || m.noPrograms() != nil ||
+	if err := m.Tried[kernel.WayKprobe]; err == nil || denied(err) || m.switchedOff() != nil || m.noPrograms() != nil ||
 		m.Tried[kernel.WayFentry] == nil || m.Tried[kernel.WayKprobeMulti] == nil {
 		return nil
 	}

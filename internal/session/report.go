@@ -6,6 +6,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/loss"
@@ -20,6 +21,7 @@ func (s *session) reportLosses() {
 	if n := s.delivery.merger.Late(); n > 0 {
 		lines = append(lines, format.Count(n, "event")+" came late, out of order: programs were preempted")
 	}
+	lines = append(lines, s.loaded.switchedOff()...)
 	lines = append(lines, s.missedCalls()...)
 	if n := s.out.LeftOut(); n > 0 {
 		lines = append(lines, fmt.Sprintf("%s of the output left out: --format %s has tables of numbers only",
@@ -77,6 +79,18 @@ func (s *session) lossesOfParts() (lines []string) {
 	}
 	toggled := s.host.Sources().Uses("enable") || s.host.Sources().Uses("disable") || s.host.Sources().Uses("detach")
 	return append(loss.Lines(losses, toggled), lines...)
+}
+
+// switchedOff gives a line for the probes that root has switched off during the run.
+func (l *loaded) switchedOff() (lines []string) {
+	for _, p := range l.parts.list {
+		probes, why := attach.SwitchedOff(p.loaded)
+		if why != nil {
+			lines = append(lines, fmt.Sprintf("%s: what happened during the run from some moment on is missing, for %v",
+				enumerate(appendNames(nil, p, probes)), why))
+		}
+	}
+	return lines
 }
 
 // notEnded gives a line for each probe that has calls which have begun and not

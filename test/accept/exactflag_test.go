@@ -2,7 +2,6 @@ package accept
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -78,7 +77,7 @@ func TestMissesNone(t *testing.T) {
 	for _, kind := range []string{"kprobe", "kretprobe", "func"} {
 		t.Run(kind, func(t *testing.T) {
 			needKernelFunctions(t)
-			prefix := map[string]string{"amd64": "__x64_sys_", "arm64": "__arm64_sys_"}[runtime.GOARCH]
+			prefix := syscallFunction("")
 			missesNone(t, fmt.Sprintf("%q", kind+":"+prefix+"getppid"), "")
 		})
 	}
