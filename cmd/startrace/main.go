@@ -82,7 +82,7 @@ func report(exit int, err error) int {
 	if errors.As(err, &inScript) {
 		text = inScript.Error() // begins with its place
 	}
-	mistake.Print(os.Stderr, text)
+	mistake.Print(os.Stderr, text+ofFiles(err))
 	var usage *mistake.Usage
 	if errors.As(err, &usage) {
 		fmt.Fprintf(os.Stderr, "%s --help shows the usage.\n", strings.TrimSpace("startrace "+usage.Of))

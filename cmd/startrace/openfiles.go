@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,4 +20,15 @@ func tooFewFiles() error {
 	}
 	return fmt.Errorf("this process may have %d open files only, and startrace needs %d: ulimit -n 1024", limit.Cur,
 		leastFiles)
+}
+
+// ofFiles is what to do where an error is that this process may open no more files, "" for other errors and where it
+// has been said.
+func ofFiles(err error) string {
+	var limit unix.Rlimit
+	if !errors.Is(err, unix.EMFILE) || strings.Contains(err.Error(), "ulimit -n") ||
+		unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return ""
+	}
+	return fmt.Sprintf("; this process may have %d: raise that, as by ulimit -n %d", limit.Cur, max(1024, 2*limit.Cur))
 }

@@ -368,6 +368,20 @@ func TestProfileRateTooHigh(t *testing.T) {
 	}
 }
 
+// A limit that was lowered can be raised again; what no kernel allows is only too much.
+func TestRateError(t *testing.T) {
+	for freq, want := range map[uint64]string{
+		99: "99 samples per second are more than the 50 that kernel.perf_event_max_sample_rate allows: want at most 50, " +
+			"or raise it, as root: sysctl kernel.perf_event_max_sample_rate=100000: invalid argument",
+		1 << 40: "1099511627776 samples per second are more than the 50 that kernel.perf_event_max_sample_rate allows: " +
+			"want at most 50: invalid argument",
+	} {
+		if err := rateError(freq, 50, unix.EINVAL); err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
 func TestVerifierError(t *testing.T) {
 	u := unitOf(tree.Attach{Way: tree.RawTracepoint{Name: "sys_enter"}})
 	mustLoad(t, u) // skips without rights

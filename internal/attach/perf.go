@@ -76,9 +76,23 @@ func explainRate(freq, period uint64, err error) error {
 	text, readErr := os.ReadFile(file)
 	limit, parseErr := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64)
 	if readErr == nil && parseErr == nil && freq > limit {
-		return fmt.Errorf("%d samples per second are more than the %d that %s allows: %w", freq, limit, file, err)
+		return rateError(freq, limit, err)
 	}
 	return err
+}
+
+// usualLimit is the limit of samples per second that kernels begin with. They lower it by themselves where interrupts
+// take long.
+const usualLimit = 100000
+
+// rateError says what to do where a frequency is above the limit.
+func rateError(freq, limit uint64, err error) error {
+	remedy := fmt.Sprintf("want at most %d", limit)
+	if freq <= usualLimit {
+		remedy += fmt.Sprintf(", or raise it, as root: sysctl kernel.perf_event_max_sample_rate=%d", usualLimit)
+	}
+	return fmt.Errorf("%d samples per second are more than the %d that kernel.perf_event_max_sample_rate allows: %s: %w",
+		freq, limit, remedy, err)
 }
 
 // openPerf opens a perf event for all processes on one CPU, gives it the

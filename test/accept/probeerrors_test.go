@@ -183,10 +183,13 @@ func TestOpenFilesLimit(t *testing.T) {
 	needTracing(t)
 	const text = `probe("rawtracepoint:sched_process_exit", lambda e: None)`
 	said := false
-	for files := 10; files < 30 && !said; files++ {
+	for files := 10; files < 30; files++ {
 		command := fmt.Sprintf(`ulimit -n %d; exec "$0" -e "$1" -c true`, files)
 		out, err := exec.Command("sh", "-c", command, program(t, "startrace"), text).CombinedOutput()
-		said = err != nil && strings.Contains(strings.Join(strings.Fields(string(out)), " "),
+		if err != nil && !strings.Contains(string(out), "ulimit -n") {
+			t.Errorf("with %d files no remedy is said: %s", files, out)
+		}
+		said = said || err != nil && strings.Contains(strings.Join(strings.Fields(string(out)), " "),
 			"the limit of open files was reached, each point is one: raise it (ulimit -n, as root)")
 	}
 	if !said {
