@@ -44,6 +44,10 @@ func TestUnknownOptions(t *testing.T) {
 		`after(delay = "1s", fn = lambda a, b = 1: 1)`: "after: fn: lambda is called without arguments, but wants a",
 		`at_exit(lambda a: 1)`: "at_exit: fn: lambda is called without arguments, " +
 			"but wants a",
+		`every(1 << 70, print)`:    "every: got 1180591620717411303424, want a duration of at most 146 years",
+		`duration(1e300)`:          "got 1e+300, want a duration of at most 146 years",
+		`duration(float("nan"))`:   "got nan, want a duration of at most 146 years",
+		`after("9999999h", print)`: `after: got "9999999h", want a duration of at most 146 years`,
 		`every("1x", print)`: `every: got "1x", want a duration such as 100us, ` +
 			`5ms, 1.5s, 1h30m`,
 		`flag("a", "x", short = "ab")`:           `flag a: short: got "ab", want one letter or digit`,

@@ -2,6 +2,7 @@ package builtins
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -191,16 +192,26 @@ func Wants(fn starlark.Callable) (names []string) {
 func toDuration(v starlark.Value) (int64, error) {
 	switch v := v.(type) {
 	case starlark.Int:
-		if ns, ok := v.Int64(); ok {
+		if ns, ok := v.Int64(); ok && ns <= mostDuration {
 			return ns, nil
 		}
+		return 0, fmt.Errorf("got %s, "+tooLong, v)
 	case starlark.Float:
+		if !(math.Abs(float64(v)) <= mostDuration) { // nan is neither
+			return 0, fmt.Errorf("got %s, "+tooLong, v)
+		}
 		return int64(v), nil
 	case starlark.String:
 		return ParseDuration(string(v))
 	}
 	return 0, fmt.Errorf(`got %s, want a duration: "5ms", or an int in ns`, v.Type())
 }
+
+// mostDuration is the longest duration in ns, so that a moment and a duration together are one of 64 bits.
+const (
+	mostDuration = 1 << 62
+	tooLong      = "want a duration of at most 146 years"
+)
 
 var durationUnits = map[string]float64{
 	"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "min": 60e9, "h": 3600e9, "d": 86400e9,
@@ -223,7 +234,10 @@ func ParseDuration(s string) (int64, error) {
 		total += f * scale
 		rest = rest[u:]
 	}
-	if s == "" || total > float64(1<<62) {
+	if total > mostDuration {
+		return 0, fmt.Errorf("got %q, "+tooLong, s)
+	}
+	if s == "" {
 		return 0, fmt.Errorf("got %q, want a duration such as 100us, 5ms, 1.5s, 1h30m", s)
 	}
 	return int64(total + 0.5), nil

@@ -91,8 +91,8 @@ func rateError(freq, limit uint64, err error) error {
 	if freq <= usualLimit {
 		remedy += fmt.Sprintf(", or raise it, as root: sysctl kernel.perf_event_max_sample_rate=%d", usualLimit)
 	}
-	return fmt.Errorf("%d samples per second are more than the %d that kernel.perf_event_max_sample_rate allows: %s: %w",
-		freq, limit, remedy, err)
+	return fmt.Errorf("%d samples per second are more than the %d that kernel.perf_event_max_sample_rate allows: "+
+		"%s: %w", freq, limit, remedy, err)
 }
 
 // openPerf opens a perf event for all processes on one CPU, gives it the

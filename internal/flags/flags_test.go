@@ -103,18 +103,20 @@ func TestSet(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	const nothing = "want a value that is neither empty nor 0"
 	for in, want := range map[string]string{
-		"--text":          "--text wants a value",
-		"-on":             "--number wants a value",
-		"--number -1":     "--number wants a value; one that begins with - is written --number=-1",
-		"--number x":      `--number: got "x", want a number`,
-		"--number=1e3":    `--number: got "1e3", want a number`,
-		"--number 0":      `--number: got "0", ` + nothing,
-		"--text=":         `--text: got "", ` + nothing,
-		"--time 0s":       `--time: got "0s", ` + nothing,
-		"--time 5":        `--time: got "5", want a duration such as 500ms, 10s, 1m`,
-		"--on=perhaps":    `--on: got "perhaps", want true or false`,
-		"-n 1 --number 2": "--number is given twice; give it once",
-		"-t a -tb":        "--text is given twice; or not at all",
+		"--text":           "--text wants a value",
+		"-on":              "--number wants a value",
+		"--number -1":      "--number wants a value; one that begins with - is written --number=-1",
+		"--number x":       `--number: got "x", want a number`,
+		"--number=1e3":     `--number: got "1e3", want a number`,
+		"--number 0":       `--number: got "0", ` + nothing,
+		"--text=":          `--text: got "", ` + nothing,
+		"--time 0s":        `--time: got "0s", ` + nothing,
+		"--time 99999999h": `--time: got "99999999h", want at most 87600h, which is ten years`,
+		"--time 87601h":    `--time: got "87601h", want at most 87600h, which is ten years`,
+		"--time 5":         `--time: got "5", want a duration such as 500ms, 10s, 1m`,
+		"--on=perhaps":     `--on: got "perhaps", want true or false`,
+		"-n 1 --number 2":  "--number is given twice; give it once",
+		"-t a -tb":         "--text is given twice; or not at all",
 	} {
 		if _, err := newSet(&values{}).Front(strings.Fields(in)); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", in, err, want)

@@ -2,9 +2,11 @@ package flags
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/startrace/startrace/internal/kernel"
@@ -87,12 +89,23 @@ func (s *Set) Numbers(f Flag, to *[]int) {
 func (s *Set) Time(f Flag, to *time.Duration) {
 	s.Func(f, func(w Word) error {
 		d, err := time.ParseDuration(w.Value)
-		if err != nil {
+		switch {
+		case err != nil && isLong().MatchString(w.Value) || d > mostTime:
+			return fmt.Errorf("--%s: got %q, want at most %dh, which is ten years", f.Long, w.Value, mostTime/time.Hour)
+		case err != nil:
 			return fmt.Errorf("--%s: got %q, want a duration such as 500ms, 10s, 1m", f.Long, w.Value)
 		}
 		return set(w, to, d)
 	})
 }
+
+// mostTime is the longest duration that a flag takes: several times as long is a duration, too.
+const mostTime = 10 * 365 * 24 * time.Hour
+
+// isLong finds out what can only be too long for time.ParseDuration.
+var isLong = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`)
+})
 
 // set sets what has no value yet. One that says nothing, as --pid "$PID" with an
 // empty PID does, is refused: the run would be another one.

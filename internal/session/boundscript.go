@@ -7,12 +7,16 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
+// leastForScript is what the top level may take in any case: the short runs are those of slow machines, too.
+const leastForScript = 10 * time.Second
+
 // boundScript ends the top level of the script if it takes longer than --duration says the run may: tracing, which has
 // that time for itself, would never begin. done is called when the top level has ended.
 func boundScript(host *script.Host, most time.Duration, s *signals) (done func()) {
 	if most == 0 {
 		return func() {}
 	}
+	most = max(most, leastForScript)
 	ended, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
