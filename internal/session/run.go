@@ -223,7 +223,7 @@ func (s *session) detach() {
 			errs = append(errs, p.loaded.Close())
 		}
 	}, func() {
-		s.messages.Sayf("The results are complete; the kernel still takes programs off, one after another")
+		s.messages.Sayf("All results are printed; the kernel still takes programs off, one after another")
 	})
 	if err := errors.Join(errs...); err != nil {
 		s.messages.Verbosef("startrace: %v", err)
