@@ -214,6 +214,9 @@ func (b attributes) index(x, i val, pos plan.Pos) val {
 		elems, ok = ints(text), true
 	}
 	if !ok {
+		if x.typ().Kind == types.Int {
+			refuse(pos, "%s has no elements, so no [ ]%s", x.describe(), inOneRow)
+		}
 		refuse(pos, "%s cannot be indexed in a kernel half", x.describe())
 	}
 	n, ok := i.constInt()

@@ -142,6 +142,17 @@ func (u certainty) checkElements(pos plan.Pos, x uval) {
 	}
 }
 
+// flattened is what is said of the second index of an array of the kernel, which has one row where C has several.
+func flattened(x syntax.Expr, recv uval) string {
+	if _, is := x.(*syntax.IndexExpr); !is || !recv.part {
+		return ""
+	}
+	return inOneRow
+}
+
+// inOneRow explains why an element of the kernel's int m[2][3] has no elements.
+const inOneRow = ": the kernel's types have an array of several dimensions as one row, so m[i][j] is m[i * columns + j]"
+
 // checkIndex is about x[y].
 func (u certainty) checkIndex(x *syntax.IndexExpr, recv, i uval) {
 	if recv.pointer() {
@@ -151,7 +162,7 @@ func (u certainty) checkIndex(x *syntax.IndexExpr, recv, i uval) {
 	case "event":
 		u.clash(x.Lbrack, "an event has no elements, it has fields: %s", fieldForm(x.X, i))
 	case "int", "float", "bool", "cell":
-		u.clash(x.Lbrack, "%s has no elements, so no [ ]", withArticle(typ))
+		u.clash(x.Lbrack, "%s has no elements, so no [ ]%s", withArticle(typ), flattened(x.X, recv))
 	case "string", "tuple", "list", "stack", "bytes":
 		if at := typeName(i); at != "" && at != "int" {
 			u.clash(x.Lbrack, "the index of %s is an int, got %s", withArticle(typ), at)

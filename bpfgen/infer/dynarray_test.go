@@ -88,3 +88,40 @@ func TestWideArgument(t *testing.T) {
 		t.Errorf("%s\nwant a record with a tuple of two", got)
 	}
 }
+
+// A second index of an array that is one row in the kernel's types is refused in both halves, with what to write.
+//
+// > The kernel's types have an array of several dimensions as one row of elements. Of `int m[2][3]` C's `m[1][2]` is
+// > `x.m[1 * 3 + 2]`, and `x.m[1][2]` is refused.
+func TestArrayInOneRow(t *testing.T) {
+	integer := &btf.Int{Name: "int", Size: 4, Encoding: btf.Signed}
+	row := &btf.Struct{Name: "grid", Size: 24, Members: []btf.Member{
+		{Name: "m", Type: &btf.Array{Index: integer, Type: integer, Nelems: 6}}}}
+	nested := &btf.Struct{Name: "nest", Size: 24, Members: []btf.Member{{Name: "m", Type: &btf.Array{Index: integer,
+		Type: &btf.Array{Index: integer, Type: integer, Nelems: 3}, Nelems: 2}}}}
+	facts := kernel.Open(kernel.Options{Symbols: func() (*kernel.Symbols, error) {
+		return kernel.ReadSymbols(strings.NewReader("ffffffff81000000 T turn\n"))
+	}, Blacklist: testBlacklist, TracefsPath: t.TempDir(), BTF: smallkernel.BTF(t, smallkernel.Function("turn", integer,
+		btf.FuncParam{Name: "g", Type: &btf.Pointer{Target: row}},
+		btf.FuncParam{Name: "n", Type: &btf.Pointer{Target: nested}}))})
+	const refused = "has no elements, so no [ ]: the kernel's types have an array of several dimensions as one row"
+	for _, c := range []struct{ script, want string }{
+		{`lambda e: print(e.args.g.m[1][2])`, refused},
+		{`lambda e: print(1), where = lambda e: e.args.g.m[1][2] == 3`, refused},
+		{`lambda e: print(e.args.g.m[5])`, "+20 "},
+		{`lambda e: print(e.args.n.m[1][2])`, "+20 "},
+		{`lambda e: print(1), where = lambda e: e.args.n.m[1][2] == 3`, "+20 "},
+		{`lambda e: print(e.args.n.m)`, "((s32!, s32!, s32!), (s32!, s32!, s32!))"},
+	} {
+		res, err := infer.Plan(planOf(t, `probe("kprobe:turn", `+c.script+`)`), facts, infer.Options{})
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = res.Tree.String()
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s:\n%s\nwant %s", c.script, got, c.want)
+		}
+	}
+}

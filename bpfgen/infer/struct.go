@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -176,7 +177,7 @@ func (b memory) asNamed(e *tree.Expr, t kernel.Type, pos plan.Pos) *tree.Expr {
 		return e
 	}
 	b.u.enums[e] = t.Name
-	if b.u.btf(pos).OfProgram(t.ID) {
+	if btf := b.u.btf(pos); btf.OfProgram(t.ID) || kernel.OfModule(btf, t.ID) {
 		b.u.enums[e] = kernel.EnumNumber(t.ID)
 	}
 	return e
@@ -264,20 +265,40 @@ func (b memory) typeByName(s string, pos plan.Pos) kernel.TypeID {
 	btf := b.u.btf(pos)
 	clean := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "*"))
 	if file, name, ok := ofFile(clean); ok {
+		if module, is := kernel.InModules(b.u.facts).Name(file); is {
+			return b.typeOfModule(module, name, pos)
+		}
 		return b.typeOfFile(file, name, pos)
 	}
 	if id, ok := btf.Spelled(clean); ok {
 		return id
 	}
+	if id, ok, err := kernel.InModules(b.u.facts).Spelled("", clean); ok {
+		return id
+	} else if differ := (*kernel.NotOneTypeError)(nil); errors.As(err, &differ) {
+		wrong(pos, `%v: write which, as "%s:%s"`, err, differ.Modules[0], clean)
+	}
 	switch word, _, _ := strings.Cut(clean, " "); word {
 	case "struct", "union", "enum":
-		wrong(pos, "the kernel has no %s", clean)
+		wrong(pos, "the kernel has no %s, nor have its loaded modules", clean)
 	}
 	if _, ok := btf.Named(kernel.KindStruct, clean); ok {
 		wrong(pos, "write struct %s", clean)
 	}
 	wrong(pos, "the kernel has no type %s", clean)
 	return 0
+}
+
+// typeOfModule is a type of a loaded module.
+func (b memory) typeOfModule(module, name string, pos plan.Pos) kernel.TypeID {
+	id, ok, err := kernel.InModules(b.u.facts).Spelled(module, name)
+	if err != nil {
+		wrong(pos, "%v", err)
+	}
+	if !ok {
+		wrong(pos, "module %s has no %s", module, name)
+	}
+	return id
 }
 
 // stringList is a char **: a list of strings.

@@ -57,6 +57,9 @@ func labelInWords(label string) string {
 	case "point", "syscall_point":
 		return "e.probe"
 	case "names", "strftime":
+		if strings.HasPrefix(of, "#") { // kernel.EnumNumber
+			return "what names(…) gives by the enum that its type is"
+		}
 		return fmt.Sprintf("what %s(…) gives by %q", name, of)
 	}
 	return "what " + name + "(…) gives"

@@ -77,3 +77,57 @@ func TestModuleTypes(t *testing.T) {
 		t.Errorf("of a module without types: %+v", fn)
 	}
 }
+
+// Types and constants of modules are found by their names; two that differ are ambiguous, those that are alike are one.
+//
+// > Where the kernel proper has no such type, those of loaded modules are meant, from Linux 5.11 on. Two modules can
+// > have different ones of a name.
+// > Then, and where the kernel has another one, the module stands before it: `cast("xfs:struct xfs_inode", p)`.
+// > The same holds for constants of enums, and for `names(v, "FAMILY")`, without a module before them.
+func TestTypesInModules(t *testing.T) {
+	base := fixture(t)
+	integer := uint32(named(t, base, KindInt, "int"))
+	// struct item { int key; } or with another member, and enum hue { HUE_RED = value }.
+	module := func(member string, value uint32) []byte {
+		strs := []string{"item", member, "hue", "HUE_RED"}
+		at := make([]uint32, len(strs))
+		off := uint32(len(base.strs))
+		for i, s := range strs {
+			at[i] = off + 1
+			off += uint32(len(s)) + 1
+		}
+		return rawBTF(strs, []uint32{
+			at[0], info(btfStruct, 1), 4, at[1], integer, 0,
+			at[2], info(btfEnum, 1), 4, at[3], value,
+		})
+	}
+	for _, c := range []struct {
+		second []byte
+		differ bool
+	}{{module("key", 7), false}, {module("id", 8), true}} {
+		f := Open(Options{BTF: fixtureBTF(t), TracefsPath: t.TempDir(), ModuleBTF: map[string][]byte{
+			"one": module("key", 7), "two": c.second}})
+		for _, spelled := range []string{"struct item", "enum hue"} {
+			_, ok, err := InModules(f).Spelled("", spelled)
+			if ok == c.differ || (err != nil) != c.differ {
+				t.Errorf("%s, differ %t: %t, %v", spelled, c.differ, ok, err)
+			}
+			if _, ok, err := InModules(f).Spelled("two", spelled); !ok || err != nil {
+				t.Errorf("%s of one module: %t, %v", spelled, ok, err)
+			}
+		}
+		v, ok, err := InModules(f).EnumValue("HUE_RED")
+		if ok == c.differ || (err != nil) != c.differ || ok && v != 7 {
+			t.Errorf("a constant, differ %t: %d, %t, %v", c.differ, v, ok, err)
+		}
+		if err := f.NameFamily("hue"); (err != nil) != c.differ {
+			t.Errorf("a family of names, differ %t: %v", c.differ, err)
+		}
+		if _, ok, err := InModules(f).Spelled("", "struct none"); ok || err != nil {
+			t.Errorf("a type that no module has: %t, %v", ok, err)
+		}
+		if name, ok := InModules(f).Name("one"); !ok || name != "one" {
+			t.Errorf("the module's name: %q, %t", name, ok)
+		}
+	}
+}

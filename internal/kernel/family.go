@@ -26,6 +26,11 @@ func (f *Facts) NameFamily(family string) error {
 	if len(b.Enumerators(name)) > 0 {
 		return nil
 	}
+	if list, err := InModules(f).Enumerators(name); err != nil {
+		return err
+	} else if len(list) > 0 {
+		return nil
+	}
 	return fmt.Errorf("the kernel has no enum %s, and no constants begin so%s", name, orNear(nearFamily(name, b)))
 }
 

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -41,7 +42,22 @@ func (m *Machine) EnumValue(name string) (int64, bool) {
 		return 0, false
 	}
 	v, _, ok := b.EnumValue(name)
+	if !ok {
+		v, ok, _ = kernel.InModules(m.facts).EnumValue(name)
+	}
 	return v, ok
+}
+
+// WhyNoConstant says why a name is no constant, where modules have different ones; else it is "".
+func (m *Machine) WhyNoConstant(name string) string {
+	if !constantSpelling(name) {
+		return ""
+	}
+	_, _, err := kernel.InModules(m.facts).EnumValue(name)
+	if differ := (*kernel.NotOneTypeError)(nil); errors.As(err, &differ) {
+		return err.Error()
+	}
+	return ""
 }
 
 // Enumerators are those of an enum of the kernel, or of all that begin so.
@@ -50,7 +66,11 @@ func (m *Machine) Enumerators(name string) []kernel.EnumValue {
 	if err != nil {
 		return nil
 	}
-	return b.Enumerators(name)
+	if list := b.Enumerators(name); len(list) > 0 {
+		return list
+	}
+	list, _ := kernel.InModules(m.facts).Enumerators(name) // those that differ have no names
+	return list
 }
 
 // Number is a type of ints of the kernel.
@@ -68,7 +88,26 @@ func (m *Machine) SizeOf(name string) (int, bool) {
 	if err != nil {
 		return 0, false
 	}
-	return b.SizeOf(name)
+	if n, ok := b.SizeOf(name); ok {
+		return n, true
+	}
+	module, spelled := "", name
+	if of, rest, found := strings.Cut(name, ":"); found {
+		if module, found = kernel.InModules(m.facts).Name(of); !found {
+			return 0, false
+		}
+		spelled = strings.TrimSpace(rest)
+	}
+	bare := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(spelled), "*"))
+	id, ok, err := kernel.InModules(m.facts).Spelled(module, bare)
+	if err != nil || !ok {
+		return 0, false
+	}
+	if strings.HasSuffix(strings.TrimSpace(spelled), "*") {
+		return 8, true
+	}
+	n, err := b.Size(id)
+	return n, err == nil
 }
 
 // FuncID finds a function in the kernel's BTF.

@@ -41,7 +41,7 @@ func newSession(o Options) *session {
 	s.loaded = &loaded{frames: stacks.New(s.messages)}
 	s.calls = newCalls(&s.Options, s.out, s.messages)
 	s.host = script.New(script.Options{
-		Runtime: runtime{s}, Constant: s.machine.Constant, Warn: s.warn, Escape: escape.Screen,
+		Runtime: runtime{s}, Constant: constants(s.machine, s.messages), Warn: s.warn, Escape: escape.Screen,
 		Labels: map[string]value.LabelFunc{"ksym": s.loaded.frames.Kernel.Name, "dev_name": s.machine.Device},
 		Enum:   s.machine.Enumerators, Number: s.machine.Number, UserSymbol: s.userSymbol,
 		SizeOf: s.machine.SizeOf, Std: stdlib.Files(), Room: s.room, MayShow: world.CallerMayRead,
@@ -93,6 +93,20 @@ func (s *session) makeLoader() {
 		s.delivery.bind, s.loaded.controls.bind, l.openRing,
 	}
 	s.loader = l
+}
+
+// constants are those of the kernel and of its modules. Where modules have different ones of the name, that is said
+// beside the message that there is none.
+func constants(m *machine.Machine, messages *output.Messages) func(string) (int64, bool) {
+	return func(name string) (int64, bool) {
+		v, ok := m.Constant(name)
+		if !ok {
+			if why := m.WhyNoConstant(name); why != "" {
+				messages.Sayf("startrace: %s", why)
+			}
+		}
+		return v, ok
+	}
 }
 
 // userSymbol names an address of a process, 0 for the one that is traced.
