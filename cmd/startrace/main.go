@@ -64,7 +64,7 @@ func run(args []string) int {
 // watchSignals gives the signals that end a run, in order.
 func watchSignals() <-chan os.Signal {
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
+	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGABRT)
 	return signals
 }
 

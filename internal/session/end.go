@@ -20,10 +20,10 @@ func (s *session) end() error {
 	if s.Twins != nil {
 		err = s.compareTwins()
 	}
-	s.ending.begin(s.ending.drain)
+	s.ending.begin(s.ending.drain, "every")
 	s.resume()
 	s.timers.Last(s.resume)
-	s.ending.begin(resultsFor * s.ending.drain)
+	s.ending.begin(resultsFor*s.ending.drain, "at_exit")
 	if !s.asked() && !s.host.Sources().Uses("dump") { // what was kept, where the script never asks for it
 		if dumpErr := s.delivery.dumpAll(); err == nil {
 			err = dumpErr

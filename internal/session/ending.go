@@ -35,9 +35,10 @@ type ending struct {
 	forced  bool // from outside: what the script does is no reason to go on
 	results bool // no more events: functions of at_exit run
 	cut     bool // a callback was told to end
-	// share is what the functions have together that run now, the last calls of timers or those of at_exit, and until
-	// the end of that once it is bounded.
+	// share is what the functions have together that run now, the last calls of timers or those of at_exit, as of says.
+	// until is the end of that once it is bounded.
 	share  time.Duration
+	of     string
 	until  time.Time
 	clocks []*time.Timer
 }
@@ -171,7 +172,8 @@ func (e *ending) giveUpLater(cut doing, since time.Time) {
 }
 
 func (e *ending) boundResults() {
-	e.in(resultsWait, func() { e.say("Ending: a function of at_exit runs; ^C ends it") })
+	of := e.of
+	e.in(resultsWait, func() { e.say("Ending: a function of " + of + " runs; ^C ends it") })
 	if !e.forced {
 		return
 	}
@@ -181,11 +183,11 @@ func (e *ending) boundResults() {
 	e.endIn(max(time.Until(e.until), turn), e.share)
 }
 
-// begin begins the time of functions that share it.
-func (e *ending) begin(share time.Duration) {
+// begin begins the time of functions that share it, and says which these are.
+func (e *ending) begin(share time.Duration, of string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.share, e.until = share, time.Time{}
+	e.share, e.of, e.until = share, of, time.Time{}
 }
 
 // in does something after a time, unless the clocks are stopped before.
@@ -229,7 +231,7 @@ func (e *ending) handled() (spent bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.stopClocks()
-	e.asked, e.results, e.share = true, true, resultsFor*e.drain
+	e.asked, e.results, e.share, e.of = true, true, resultsFor*e.drain, "every"
 	return e.spent.Swap(false)
 }
 

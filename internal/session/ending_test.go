@@ -195,7 +195,7 @@ func TestShareOfTheEnd(t *testing.T) {
 	e.ask(true)
 	e.handled()
 	for _, share := range []time.Duration{time.Hour, 2 * time.Hour} {
-		e.begin(share)
+		e.begin(share, "every")
 		e.allow()
 		until := e.until
 		e.allow()
@@ -204,6 +204,23 @@ func TestShareOfTheEnd(t *testing.T) {
 		}
 	}
 	e.over()
+}
+
+// Who waits for the end at a terminal hears which functions take the time: the last calls of timers, or those of at_exit.
+func TestEndingIsSaid(t *testing.T) {
+	said := make(chan string, 2)
+	r := newFakeRun(nil)
+	r.ending.say = func(text string) { said <- text }
+	r.ending.ask(false)
+	r.ending.handled()
+	for _, of := range []string{"every", "at_exit"} {
+		r.ending.begin(time.Hour, of)
+		r.ending.allow()
+		if got, want := <-said, "Ending: a function of "+of+" runs; ^C ends it"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	r.ending.over()
 }
 
 // What goes on after it was told to end is given up only where it is one call of the script that takes the CPU all the

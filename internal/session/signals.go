@@ -73,7 +73,7 @@ const groupWait = 100 * time.Millisecond
 // interrupted, whichever it was.
 func (s *signals) endedWithGroup(status int) bool {
 	switch unix.Signal(status - 128) {
-	case unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT:
+	case unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGABRT:
 	default:
 		return false
 	}

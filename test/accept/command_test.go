@@ -10,8 +10,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/startrace/startrace/test/tried"
 )
 
 func TestUsage(t *testing.T) {
@@ -169,6 +172,23 @@ func (r interactive) interrupt(t *testing.T) ended {
 
 // The first timer fires when everything is attached.
 const attached = `after("1ms", lambda: print("attached"))`
+
+// Each signal by which somebody ends a program ends a run in order.
+func TestSignalsEndInOrder(t *testing.T) {
+	needTracing(t)
+	signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT}
+	for _, signal := range signals {
+		r := start(t, "-e", "n = count()", "-e", `probe("interval:10ms", lambda e: n.add())`, "-e", attached)
+		r.await(t, "attached")
+		if err := r.cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		if e := r.end(t).ok(t); !strings.Contains(e.stdout, "n: ") {
+			t.Errorf("%v: got %q, %s", signal, e.stdout, e.stderr)
+		}
+	}
+	tried.Many(t, "%d signals", len(signals))
+}
 
 // Control-C ends a run in order: the last part of an interval, at_exit, the summaries.
 func TestInterrupt(t *testing.T) {
