@@ -19,16 +19,14 @@ func everything() *plan.Container {
 		c.Unit = max(1, c.Unit)
 		g.Members = append(g.Members, plan.GroupMember{Name: name, Agg: &c})
 	}
-	add("count", plan.Container{Kind: plan.Count})
-	add("total", plan.Container{Kind: plan.Total})
-	add("mean", plan.Container{Kind: plan.Mean})
-	add("lowest", plan.Container{Kind: plan.Lowest})
-	add("highest", plan.Container{Kind: plan.Highest})
-	add("stats", plan.Container{Kind: plan.Stats})
-	add("hist", plan.Container{Kind: plan.Hist})
+	for kind := plan.Count; kind.IsAggregation(); kind++ {
+		c := plan.Container{Kind: kind}
+		if kind == plan.LHist {
+			c.Lo, c.Hi, c.Step = -100, 1000, 50
+		}
+		add(kind.String(), c)
+	}
 	add("fine", plan.Container{Kind: plan.Hist, Sub: 2, Unit: 1000})
-	add("lhist", plan.Container{Kind: plan.LHist, Lo: -100, Hi: 1000, Step: 50})
-	add("quantiles", plan.Container{Kind: plan.Quantiles})
 	return g
 }
 

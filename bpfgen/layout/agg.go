@@ -28,22 +28,11 @@ func AggSlots(c *plan.Container, slots int, signs map[string]Signs) *wire.Agg {
 	if a != nil {
 		a.Size = p.off
 		a.Banks = 1
-		if hasExtremes(a) {
+		if a.HasExtremes() {
 			a.Banks = 2
 		}
 	}
 	return a
-}
-
-// hasExtremes reports whether a part of the updates cannot be had as the
-// difference of two readings.
-func hasExtremes(a *wire.Agg) bool {
-	for _, m := range a.Members {
-		if hasExtremes(m.Agg) {
-			return true
-		}
-	}
-	return a.Lowest >= 0 || a.Highest >= 0 || a.Unsigned != nil
 }
 
 type aggPlacer struct {
@@ -83,8 +72,10 @@ func (p *aggPlacer) place(c *plan.Container, name string) *wire.Agg {
 		for _, m := range c.Members {
 			a.Members = append(a.Members, wire.AggMember{Name: m.Name, Agg: p.place(m.Agg, m.Name)})
 		}
-	default:
+	case plan.Table, plan.Cell:
 		return nil
+	default:
+		panic("layout: no place for a " + c.Kind.String())
 	}
 	a.Size = p.off - start
 	return a

@@ -51,6 +51,16 @@ type Agg struct {
 	Banks int
 }
 
+// HasExtremes reports whether a part of the updates cannot be had as the difference of two readings.
+func (a *Agg) HasExtremes() bool {
+	for _, m := range a.Members {
+		if m.Agg.HasExtremes() {
+			return true
+		}
+	}
+	return a.Lowest >= 0 || a.Highest >= 0 || a.Unsigned != nil
+}
+
 // Extremes are the places of the least and the greatest of some values.
 type Extremes struct {
 	// Lowest and Highest are Slots words each, encoded so that zero is "none

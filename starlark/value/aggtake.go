@@ -3,8 +3,6 @@ package value
 import (
 	"errors"
 	"fmt"
-
-	"github.com/startrace/startrace/internal/plan"
 )
 
 // Take reads everything since the last take and begins anew.
@@ -13,7 +11,7 @@ func (a *Agg) Take() (*Snapshot, error) {
 	if a.be != nil && a.shape.Banks > 1 {
 		return a.takeBank()
 	}
-	if a.be != nil && a.hasExtremes() {
+	if a.be != nil && a.shape.HasExtremes() {
 		return nil, fmt.Errorf("take from %s: extremes have no difference, and its map has no banks", a)
 	}
 	out, raw, err := a.collect()
@@ -23,16 +21,6 @@ func (a *Agg) Take() (*Snapshot, error) {
 	a.local = a.newSnapshot()
 	a.taken = raw
 	return out, nil
-}
-
-func (a *Agg) hasExtremes() bool {
-	for _, c := range columnsOf(a.decl) {
-		switch c.Kind {
-		case plan.Lowest, plan.Highest, plan.Stats:
-			return true
-		}
-	}
-	return false
 }
 
 // Clear drops everything up to now.

@@ -28,8 +28,10 @@ func Result(c *plan.Container, s *State) starlark.Value {
 		return NewRecord(statsNames, []starlark.Value{
 			starlark.MakeInt64(s.Count), mean(c, &s), inUnits(c, Number{Bits: uint64(s.Sum)}), ifSet(c, &s, s.Lowest),
 			ifSet(c, &s, s.Highest)})
+	case plan.Hist, plan.LHist, plan.Quantiles:
+		return newHistogram(c, s)
 	}
-	return newHistogram(c, s)
+	panic("value: no result of a " + c.Kind.String())
 }
 
 // statsNames are the fields of the value of stats().
