@@ -103,6 +103,9 @@ func Unary(op syntax.Token, x plan.Value) (plan.Value, bool) {
 	if op == syntax.NOT {
 		return plan.Bool(!Truth(x)), Unchanging(x)
 	}
+	if f, ok := x.(plan.Float); ok {
+		return unaryFloat(op, f)
+	}
 	i, ok := x.(plan.Int)
 	if !ok {
 		return nil, false
@@ -114,6 +117,17 @@ func Unary(op syntax.Token, x plan.Value) (plan.Value, bool) {
 		return plan.Int{Big: new(big.Int).Not(i.Big)}, true
 	case syntax.PLUS:
 		return i, true
+	}
+	return nil, false
+}
+
+// unaryFloat is op f.
+func unaryFloat(op syntax.Token, f plan.Float) (plan.Value, bool) {
+	switch op {
+	case syntax.MINUS:
+		return -f, true
+	case syntax.PLUS:
+		return f, true
 	}
 	return nil, false
 }

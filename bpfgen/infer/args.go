@@ -195,7 +195,7 @@ func (b argWords) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val 
 		}
 		return exprVal(b.memory().asNamed(e, t, pos))
 	case kernel.KindFloat:
-		return exprVal(unreadable(pos))
+		return exprVal(floatIn(raw, t, pos))
 	case kernel.KindFwd:
 		return unknownKind(pos)
 	case kernel.KindPtr:

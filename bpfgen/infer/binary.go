@@ -83,6 +83,7 @@ func (b operators) equal(x, y val, pos plan.Pos) cond {
 	if eq, ok := fold.Equal(x.c, y.c); ok {
 		return known(eq)
 	}
+	_, x, y, _ = byOrder(syntax.EQL, x, y, pos)
 	if fold.IsFault(x.c) {
 		x, y = y, x
 	}
@@ -270,6 +271,7 @@ var orderOps = map[syntax.Token]tree.Op{
 
 // order is < <= > >=.
 func (b operators) order(op syntax.Token, x, y val, pos plan.Pos) val {
+	op, x, y, _ = byOrder(op, x, y, pos)
 	xk, yk := x.typ().Kind, y.typ().Kind
 	if xk == types.Str && yk == types.Str {
 		l, r := b.present(x, "a string", pos), b.present(y, "a string", pos)

@@ -111,7 +111,7 @@ func (b tables) key(c *plan.Container, k val, pos plan.Pos) (*tree.Expr, bool) {
 	if len(parts) > 1 {
 		k = val{comp: true, elems: parts}
 	}
-	e := b.rv(b.fitting(k, t.key, pos), pos)
+	e := keyed(b.rv(b.fitting(k, t.key, pos), pos), pos)
 	checkKey(c, e.Type, pos)
 	b.u.widen(&t.key, &t.keyAt, keyType(literals(e)), pos, "key", c)
 	if c.Kind == plan.Table {

@@ -130,7 +130,7 @@ func (b inSight) value(v *locals.Variable) val {
 		return b.pieced(p.Fragments, id, t)
 	case location.Unreadable:
 		if t.Kind == kernel.KindFloat {
-			return exprVal(unreadable(b.pos))
+			return exprVal(absentFloat(t, 0, b.pos))
 		}
 	}
 	return b.nowhere(id, t, b.pos)

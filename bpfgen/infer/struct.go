@@ -153,7 +153,7 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 	}
 	switch {
 	case t.Kind == kernel.KindFloat:
-		return exprVal(unreadable(pos))
+		return exprVal(readFloat(at, t, pos))
 	case t.Kind == kernel.KindFwd && btf.OfProgram(id):
 		return unknownKind(pos)
 	case t.Kind == kernel.KindProto && btf.OfProgram(id): // a function of Go is the address of what it has

@@ -76,6 +76,8 @@ func (b operators) presentTruth(e *tree.Expr, pos plan.Pos) *tree.Expr {
 	case types.Stack: // the ids of stacks are odd: wire.NoStack
 		odd := operation(tree.OpAnd, types.U64, e, intExpr(1, pos), pos)
 		return operation(tree.OpNe, types.Boolean, odd, intExpr(0, pos), pos)
+	case types.Float:
+		return isNonzero(e, pos)
 	case types.Int, types.Ptr:
 		return operation(tree.OpNe, types.Boolean, e, intExpr(0, pos), pos)
 	case types.Str, types.Bytes:

@@ -112,6 +112,8 @@ func lost(pos plan.Pos) *tree.Expr {
 func (b argWords) nowhere(id kernel.TypeID, t kernel.Type, pos plan.Pos) val {
 	btf := b.u.btf(pos)
 	switch t.Kind {
+	case kernel.KindFloat:
+		return exprVal(absentFloat(t, tree.Lost, pos))
 	case kernel.KindPtr:
 		if p := b.memory().pointerType(t, pos); p.Leads() && !b.memory().isChar(t.Elem, pos) {
 			return exprVal(&tree.Expr{Op: tree.OpUnreadable, Type: p.OrFault(), Int: tree.Lost, Pos: pos})

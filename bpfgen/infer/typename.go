@@ -34,7 +34,7 @@ func userType(v val) string {
 		return "string"
 	}
 	return map[types.Kind]string{
-		types.Int: "int", types.Bool: "bool", types.Str: "string", types.Bytes: "bytes",
+		types.Int: "int", types.Float: "float", types.Bool: "bool", types.Str: "string", types.Bytes: "bytes",
 		types.Tuple: "tuple", types.Record: "record", types.Stack: "stack",
 	}[t.Kind]
 }

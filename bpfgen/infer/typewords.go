@@ -20,6 +20,8 @@ func inWords(t types.Type) string {
 	switch t.Kind {
 	case types.Int:
 		return "an int"
+	case types.Float:
+		return "a float"
 	case types.Bool:
 		return "a bool"
 	case types.Str:

@@ -42,6 +42,9 @@ func (a *operandArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 func (b argWords) operand(o *usdt.Operand, pos plan.Pos) val {
 	t := types.IntOf(uint8(8*o.Size), o.Signed)
 	switch {
+	case o.Float && o.Kind == usdt.InMemory && (o.Size == 4 || o.Size == 8):
+		at := memPlace{operandAddress(o, pos), o.Disp, tree.User, b.body}
+		return exprVal(load(at, types.FloatOf(uint8(8*o.Size)), pos))
 	case o.Float:
 		return exprVal(unreadable(pos))
 	case o.Kind == usdt.Constant:

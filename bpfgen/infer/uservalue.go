@@ -87,7 +87,7 @@ func isText(v val) bool {
 	switch t := v.typ(); t.Kind {
 	case types.Int:
 		return !t.Leads()
-	case types.Str, types.Bytes, types.Bool, types.None, types.Stack:
+	case types.Str, types.Bytes, types.Bool, types.None, types.Stack, types.Float:
 		return true
 	}
 	return false

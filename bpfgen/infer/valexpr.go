@@ -56,7 +56,11 @@ func (b *body) num(v val, pos plan.Pos) *tree.Expr {
 			return b.present(exprVal(e), "an int", pos)
 		}
 	}
-	refuse(v.place(pos), "got %s, want an int%s", v.describe(), instead(v.c))
+	hint := instead(v.c)
+	if v.typ().Kind == types.Float {
+		hint = ": a kernel half stores and compares floats; the handler, in user space, computes with them"
+	}
+	refuse(v.place(pos), "got %s, want an int%s", v.describe(), hint)
 	return nil
 }
 

@@ -56,6 +56,9 @@ func (p *placer) leaves(t types.Type) wire.Type {
 	case types.Int:
 		w.Kind, w.Signed = wire.Int, t.Signed
 		p.scalar(&w, int(t.Bits)/8)
+	case types.Float:
+		w.Kind = wire.Float
+		p.scalar(&w, int(t.Bits)/8)
 	case types.Ptr, types.Mem:
 		w.Kind = wire.Pointer
 		p.scalar(&w, 8)

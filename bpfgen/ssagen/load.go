@@ -39,7 +39,7 @@ func loadSize(t types.Type) int {
 	switch t.Kind {
 	case types.Bool:
 		return 1
-	case types.Int:
+	case types.Int, types.Float:
 		return int(t.Bits) / 8
 	}
 	return 8

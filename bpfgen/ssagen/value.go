@@ -340,7 +340,7 @@ func signed(t types.Type) bool { return t.Kind == types.Int && t.Signed }
 // isScalar reports whether val has values of t in x.
 func isScalar(t types.Type) bool {
 	switch t.Kind {
-	case types.Int, types.Bool, types.Ptr, types.Mem, types.Stack:
+	case types.Int, types.Bool, types.Ptr, types.Mem, types.Stack, types.Float:
 		return true
 	}
 	return false

@@ -378,4 +378,4 @@ func wireType(t wire.Type) string {
 	return s
 }
 
-var wireKinds = [...]string{"none", "bool", "int", "str", "bytes", "tuple", "record", "pointer", "stack"}
+var wireKinds = [...]string{"none", "bool", "int", "str", "bytes", "tuple", "record", "pointer", "stack", "float"}

@@ -50,6 +50,8 @@ func joinPresent(t, u Type) (Type, bool) {
 		t.Cap = max(t.Cap, u.Cap)
 		t.Literal = t.Literal && u.Literal
 		return t, true
+	case Float:
+		return t, t.Bits == u.Bits
 	case Tuple, Record:
 		return joinElems(t, u)
 	case Ptr, Mem:

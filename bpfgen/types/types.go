@@ -33,13 +33,14 @@ const (
 	Ptr         // a kernel pointer to BTF; 0 is None, so it needs no tag for that
 	Mem         // a struct, union or array in memory: an address and BTF
 	Stack       // an id of the stack table
+	Float       // Bits: 32 or 64, the bits of IEEE 754; kernel halves keep and compare it
 )
 
 // A Type is the type of a value in a kernel half.
 type Type struct {
 	// Kind is the shape of the value. It decides which of the other fields the type has.
 	Kind   Kind
-	Bits   uint8 // Int: 8, 16, 32 or 64
+	Bits   uint8 // Int: 8, 16, 32 or 64; Float: 32 or 64
 	Signed bool  // Int
 	// Cap is the room of a Str or Bytes in bytes, with the NUL of a Str.
 	Cap   int
@@ -81,6 +82,9 @@ func StrOf(room int) Type { return Type{Kind: Str, Cap: room} }
 
 // IntOf is the type of an integer of the given width.
 func IntOf(bits uint8, signed bool) Type { return Type{Kind: Int, Bits: bits, Signed: signed} }
+
+// FloatOf is the type of a floating-point number of the given width.
+func FloatOf(bits uint8) Type { return Type{Kind: Float, Bits: bits} }
 
 // TupleOf is the type of a tuple.
 func TupleOf(elems ...Type) Type { return Type{Kind: Tuple, Elems: elems} }
@@ -187,6 +191,8 @@ func (t Type) base() string {
 		return fmt.Sprintf("mem<%d>", t.BTF)
 	case Stack:
 		return "stack"
+	case Float:
+		return fmt.Sprintf("f%d", t.Bits)
 	}
 	panic("types: bad kind")
 }

@@ -178,6 +178,8 @@ func typeName(t wire.Type) string {
 		if !t.Signed {
 			s += ", not negative"
 		}
+	case wire.Float:
+		s = fmt.Sprintf("float of %d bits", 8*t.Size)
 	case wire.Str:
 		s = "string"
 	case wire.Bytes:

@@ -333,7 +333,7 @@ func staticProbe(probe usdt.StaticProbe) func(*Point) {
 func operand(i int, o *usdt.Operand) Field {
 	f := Field{Name: fmt.Sprintf("e.args.arg%d", i), C: sizedInt(o), Type: "int", Size: o.Size, Note: o.Text}
 	switch {
-	case o.Float:
+	case o.Float && o.Kind != usdt.InMemory:
 		f.Note += ": a floating-point number, which cannot be read"
 	case o.Problem != "":
 		f.Note += ": cannot be read: " + o.Problem

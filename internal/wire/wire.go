@@ -95,6 +95,7 @@ const (
 	Record_
 	Pointer // an address: an int to scripts
 	StackID
+	Float // IEEE 754, of 4 or 8 bytes
 )
 
 // A Type is a value's shape with the places of its leaves.

@@ -3,6 +3,7 @@ package value
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"go.starlark.net/starlark"
 
@@ -128,6 +129,8 @@ func (d *Decoder) scalar(t *wire.Type, buf []byte) starlark.Value {
 	switch t.Kind {
 	case wire.Bool:
 		return starlark.Bool(raw != 0)
+	case wire.Float:
+		return float(raw, t.Size)
 	case wire.StackID:
 		return Stack{raw, d.Stacks}
 	case wire.Pointer:
@@ -145,6 +148,14 @@ func (d *Decoder) scalar(t *wire.Type, buf []byte) starlark.Value {
 		return starlark.MakeInt64(int64(extend(raw, t)))
 	}
 	return starlark.MakeUint64(raw)
+}
+
+// float is the number that the bits of a floating-point number of 4 or 8 bytes mean.
+func float(bits uint64, size int) starlark.Float {
+	if size == 4 {
+		return starlark.Float(math.Float32frombits(uint32(bits)))
+	}
+	return starlark.Float(math.Float64frombits(bits))
 }
 
 // readInt reads an unsigned int of 1, 2, 4 or 8 bytes.

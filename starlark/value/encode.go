@@ -137,6 +137,10 @@ func rawInt(t *wire.Type, v starlark.Value) (uint64, error) {
 			return 1, nil
 		}
 		return 0, nil
+	case starlark.Float:
+		if t.Kind == wire.Float {
+			return fitFloat(t, float64(v))
+		}
 	case Stack:
 		if t.Kind == wire.StackID {
 			return v.ID, nil
@@ -150,6 +154,18 @@ func rawInt(t *wire.Type, v starlark.Value) (uint64, error) {
 		}
 	}
 	return 0, wanted(t, v)
+}
+
+// fitFloat gives the bits of a float. One of 32 bits has only those that lose nothing by it.
+func fitFloat(t *wire.Type, v float64) (uint64, error) {
+	if t.Size == 8 {
+		return math.Float64bits(v), nil
+	}
+	narrow := float32(v)
+	if float64(narrow) != v && !math.IsNaN(v) {
+		return 0, fmt.Errorf("got %v, want a float of 32 bits, as kernel halves keep here: this one needs more", v)
+	}
+	return uint64(math.Float32bits(narrow)), nil
 }
 
 func fitInt(t *wire.Type, v starlark.Int) (uint64, error) {
@@ -205,6 +221,8 @@ func shape(t *wire.Type) string {
 		return fmt.Sprintf("at most %d bytes", t.Size-wire.BytesTail)
 	case wire.Pointer:
 		return "an address"
+	case wire.Float:
+		return "a float"
 	case wire.StackID:
 		return "a stack"
 	case wire.Tuple:

@@ -218,7 +218,7 @@ func TestLinesOfManyPlaces(t *testing.T) {
 	needTracing(t)
 	need.Sources(t, "../..")
 	for command, want := range map[string]string{
-		"gcc -g -O0": "rate <float> True,place one 7 None,place two None 8",
+		"gcc -g -O0": "rate 1.5 False,place one 7 None,place two None 8",
 		"gcc -g -O2": "place one 7 None,place two None 8,turn 0,turn 1,turn 2,turn 3,turn 0,turn 1,turn 2,turn 3",
 	} {
 		binary := need.Built(t, command+" -fno-inline", "places.c", manyPlaces)

@@ -44,7 +44,6 @@ int main(void) {
 //
 // > A struct that is passed in registers is put together from them, and prints as a record.
 // > Where types tell that a value is in such a register, the value is FAULT, too, and prints as `<float>`.
-// > So does a float in the memory of a program.
 // > A `char[N]` in it is a tuple of its bytes, as it lies nowhere that a string could be read from.
 func TestWholeArgumentsOfTheStart(t *testing.T) {
 	needTracing(t)
@@ -65,7 +64,7 @@ at_exit(lambda: print(n.items()))
 		for _, line := range []string{
 			"bysmall record(s = record(a = -1, b = -2, c = 99), k = 3)",
 			"bytwo record(s = record(a = -9, b = 5), t = record(a = 7, b = -8))",
-			"byunion record(s = record(i = -55, f = <float>, c = (201, 255, 255, 255)))",
+			"byunion record(s = record(i = -55, f = nan, c = (201, 255, 255, 255)))",
 			"byletters record(s = record(s = (97, 98, 99, 0, 0, 0, 0, 0)))",
 		} {
 			if !slices.Contains(out, line) {
@@ -100,7 +99,7 @@ probe("ufunc:BIN:bylarge", lambda e: print(e.ret.a[0], e.ret.a[4], e.ret.z, e.re
 at_exit(lambda: print(n.items()))
 `, "BIN", binary)), "-c", binary).ok(t)
 	equalLines(t, lines(e.stdout), []string{
-		"-1 5 -9 True", "True False True 5 SOME <float> 1099511627760 LARGE 1099511627760 LARGE",
+		"-1 5 -9 True", "True False True 5 SOME 1.5 1099511627760 LARGE 1099511627760 LARGE",
 		"[((True, 5, 1099511627760), 1)]"})
 }
 

@@ -1,0 +1,227 @@
+package infer
+
+import (
+	"math"
+	"math/big"
+
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// Floating-point numbers that lie in memory are kept by kernel halves as the bits that they are. eBPF has no
+// instructions that compute with them, but none is needed to compare them: of IEEE 754 the bits without the sign, as an
+// int, are larger where the number is larger. So a comparison is one of ints, which orderWord makes:
+//
+//	-2.0  0xc000000000000000  →  -0x4000000000000000
+//	-0.0  0x8000000000000000  →   0
+//	 1.5  0x3ff8000000000000  →   0x3ff8000000000000
+//	 NaN  0x7ff8000000000000  →   the largest int: Starlark's NaN is equal to itself, and larger than all others
+
+// floatOf is the type of a program's float in kernel halves; false: it has another width than these keep.
+func floatOf(t kernel.Type) (types.Type, bool) {
+	return types.FloatOf(uint8(8 * t.Size)), t.Kind == kernel.KindFloat && (t.Size == 4 || t.Size == 8)
+}
+
+// absentFloat is a float in a register that eBPF cannot read or, as tree.Lost, one of which nobody knows the place.
+func absentFloat(t kernel.Type, why int64, pos plan.Pos) *tree.Expr {
+	f, ok := floatOf(t)
+	if !ok {
+		f = types.I64
+	}
+	return &tree.Expr{Op: tree.OpUnreadable, Type: f.OrFault(), Int: why, Pos: pos}
+}
+
+// readFloat is a float in memory.
+func readFloat(at memPlace, t kernel.Type, pos plan.Pos) *tree.Expr {
+	f, ok := floatOf(t)
+	if !ok {
+		return unreadable(pos)
+	}
+	return load(at, f, pos)
+}
+
+// floatIn is a float of which a word has the bits.
+func floatIn(word *tree.Expr, t kernel.Type, pos plan.Pos) *tree.Expr {
+	f, ok := floatOf(t)
+	if !ok {
+		return unreadable(pos)
+	}
+	bits := types.IntOf(f.Bits, false)
+	bits.MayFault = word.Type.MayFault
+	f.MayFault = word.Type.MayFault
+	return as(as(word, bits, pos), f, pos)
+}
+
+// wordOf is a float as an int of its bits, and what they are without the sign.
+func wordOf(e *tree.Expr, pos plan.Pos) (word, magnitude *tree.Expr) {
+	word = as(e, types.U64, pos)
+	return word, operation(tree.OpAnd, types.U64, word, intExpr(1<<(e.Type.Bits-1)-1, pos), pos)
+}
+
+// infinity is the bits of the largest number that is one.
+func infinity(bits uint8) int64 {
+	if bits == 32 {
+		return int64(math.Float32bits(float32(math.Inf(1))))
+	}
+	return int64(math.Float64bits(math.Inf(1)))
+}
+
+// orderWord is an int that is less than another one's where the float is, and equal where it is equal. It has no
+// branches, of which the kernel's verifier follows only so many: none is all ones where there is no number, else 0, and
+// so is negative.
+func orderWord(e *tree.Expr, pos plan.Pos) *tree.Expr {
+	op := func(o tree.Op, t types.Type, x *tree.Expr, y *tree.Expr) *tree.Expr {
+		return operation(o, t, x, y, pos)
+	}
+	n := func(n int64) *tree.Expr { return intExpr(n, pos) }
+	word, magnitude := wordOf(e, pos)
+	magnitude = as(magnitude, types.I64, pos)
+	none := op(tree.OpShr, types.I64, op(tree.OpSub, types.I64, n(infinity(e.Type.Bits)), magnitude), n(63))
+	sign := as(op(tree.OpShr, types.U64, word, n(int64(e.Type.Bits-1))), types.I64, pos)
+	negative := op(tree.OpAnd, types.I64, op(tree.OpSub, types.I64, n(0), sign), op(tree.OpXor, types.I64, none, n(-1)))
+	number := op(tree.OpSub, types.I64, op(tree.OpXor, types.I64, magnitude, negative), negative)
+	largest := op(tree.OpAnd, types.I64, none, n(math.MaxInt64))
+	return op(tree.OpOr, types.I64, number, largest)
+}
+
+// isNonzero is the truth of a float.
+func isNonzero(e *tree.Expr, pos plan.Pos) *tree.Expr {
+	_, magnitude := wordOf(e, pos)
+	return operation(tree.OpNe, types.Boolean, magnitude, intExpr(0, pos), pos)
+}
+
+// keyed is a part of a key in which equal floats have equal bits: 0.0 is -0.0, and each NaN is the same.
+func keyed(e *tree.Expr, pos plan.Pos) *tree.Expr {
+	switch {
+	case e.Type.Kind == types.Float:
+		return orAbsent(e, pos, func(e *tree.Expr) *tree.Expr {
+			word, magnitude := wordOf(e, pos)
+			zero := operation(tree.OpEq, types.Boolean, magnitude, intExpr(0, pos), pos)
+			none := operation(tree.OpGt, types.Boolean, magnitude, intExpr(infinity(e.Type.Bits), pos), pos)
+			number := conditional(zero, as(intExpr(0, pos), types.U64, pos), word, pos)
+			nan := as(intExpr(infinity(e.Type.Bits)+1, pos), types.U64, pos)
+			bits := as(conditional(none, nan, number, pos), types.IntOf(e.Type.Bits, false), pos)
+			return as(bits, e.Type.Present(), pos)
+		})
+	case !hasFloat(e.Type):
+		return e
+	case e.Op != tree.OpTuple && e.Op != tree.OpRecord:
+		refuse(pos, "a float within a value that is kept is no part of a key in a kernel half: take it out of it first")
+	}
+	out := *e
+	out.Args = nil
+	for _, a := range e.Args {
+		out.Args = append(out.Args, keyed(a, pos))
+	}
+	return &out
+}
+
+// hasFloat reports whether a value of a type is a float or has one in it.
+func hasFloat(t types.Type) bool {
+	for _, e := range t.Elems {
+		if hasFloat(e) {
+			return true
+		}
+	}
+	return t.Kind == types.Float
+}
+
+// byOrder makes a comparison with floats one of ints; ok is false where x and y are others. Where the constant is no
+// float of the other one's width, the next smaller one stands for it, and the operator follows.
+func byOrder(op syntax.Token, x, y val, pos plan.Pos) (_ syntax.Token, l, r val, ok bool) {
+	switch xf, yf := x.typ().Kind == types.Float, y.typ().Kind == types.Float; {
+	case !xf && !yf:
+		return op, x, y, false
+	case xf && yf && x.typ().Bits != y.typ().Bits:
+		refuse(pos, "floats of 32 and 64 bits are compared in user space only: compare each with a constant")
+	case xf && yf:
+		return op, ordered(x, pos), ordered(y, pos), true
+	case yf:
+		x, y = y, x
+		if other, ordering := mirrored[op]; ordering {
+			op = other
+		}
+	}
+	c, isNumber := numberOf(y.c)
+	if !isNumber {
+		if y.c == nil && y.typ().Kind == types.Int {
+			refuse(pos, "a float and an int are compared in user space only: compare with a constant")
+		}
+		return op, x, y, false
+	}
+	word, exact := constantOrder(c, x.typ().Bits)
+	if !exact {
+		op, word = besidesExact(op, word)
+	}
+	return op, ordered(x, pos), intVal(word), true
+}
+
+// ordered is a float as the int by which it is compared.
+func ordered(v val, pos plan.Pos) val {
+	return exprVal(orAbsent(v.expr, pos, func(e *tree.Expr) *tree.Expr { return orderWord(e, pos) }))
+}
+
+// besidesExact is a comparison with a constant that lies above the number of the word, and below the next one. No
+// number is equal to it, so the word is then one that no number has.
+func besidesExact(op syntax.Token, word int64) (syntax.Token, int64) {
+	switch op {
+	case syntax.LT:
+		return syntax.LE, word
+	case syntax.GE:
+		return syntax.GT, word
+	case syntax.EQL, syntax.NEQ:
+		return op, math.MinInt64
+	}
+	return op, word
+}
+
+// numberOf is a constant that is a number, and not NaN or an infinity, or those.
+func numberOf(c plan.Value) (*big.Float, bool) {
+	switch c := c.(type) {
+	case plan.Int:
+		return new(big.Float).SetInt(c.Big), true
+	case plan.Float:
+		if math.IsNaN(float64(c)) {
+			return nil, true
+		}
+		return big.NewFloat(float64(c)), true
+	}
+	return nil, false
+}
+
+// constantOrder is the int of the largest float of a width that is not larger than c, and whether it is c; nil is NaN.
+func constantOrder(c *big.Float, bits uint8) (word int64, exact bool) {
+	if c == nil {
+		return math.MaxInt64, true
+	}
+	var near float64
+	var way big.Accuracy
+	if bits == 32 {
+		var narrow float32
+		narrow, way = c.Float32()
+		near = float64(narrow)
+	} else {
+		near, way = c.Float64()
+	}
+	word = orderOf(near, bits)
+	if way == big.Above {
+		word--
+	}
+	return word, way == big.Exact
+}
+
+// orderOf is orderWord of a constant, which the width has.
+func orderOf(f float64, bits uint8) int64 {
+	word := int64(math.Float64bits(math.Abs(f)))
+	if bits == 32 {
+		word = int64(math.Float32bits(float32(math.Abs(f))))
+	}
+	if f < 0 {
+		return -word
+	}
+	return word
+}

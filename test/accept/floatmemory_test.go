@@ -1,0 +1,138 @@
+package accept
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/test/need"
+)
+
+// storedFloats hands over numbers that lie in memory, of both widths: usual ones, both zeros, infinities, no number,
+// the smallest and the largest. It prints each, too.
+const storedFloats = `#include <math.h>
+#include <stdio.h>
+struct number { int i; double d; float f; double more[2]; long double wide; };
+struct small { int a; float b; };
+volatile double sink;
+__attribute__((noinline)) int look(struct number *n, double in_register) {
+	sink = n->d + n->f + n->more[0] + n->more[1] + n->wide + in_register;
+	return n->i;
+}
+__attribute__((noinline)) int hold(struct small s) { sink = s.b; return s.a; }
+int main(void) {
+	double all[] = {1.5, -2.25, 0.0, -0.0, 1e300, -1e300, NAN, INFINITY, -INFINITY, 99.5, 0.1, 4.9e-324, 16777217, -7};
+	for (int i = 0; i < sizeof all / sizeof *all; i++) {
+		struct number n = {i, all[i], all[i], {all[i] / 2, 0.125}, 3};
+		look(&n, 0.5);
+		hold((struct small){i, n.f});
+		printf("%d %.17g %.17g %.17g %.17g\n", i, n.d, n.f, n.more[0], n.f);
+	}
+	return 0;
+}
+`
+
+// comparisons are what both halves ask of a float, with constants that have no float of 32 bits among them.
+var comparisons = []string{"x > 1", "x < 99.5", "x >= 99.5", "x <= -2.25", "x == 0", "x != 0.1", "x == 0.1", "5 > x",
+	"0 <= x", "x < 0", "x > 16777216.5", "x <= 16777217", "x == 16777217", "x < 1e300", "x >= -1e300", "bool(x)",
+	"x in (1.5, -7)",
+	"x < float('inf')", "x == float('nan')", "x > -float('inf')",
+	"x < 100000000000000000000000000000000000000000", "x == x",
+	"x == None", "x == FAULT", "x > 1e-320"}
+
+// Floats that lie in memory are the numbers that the program has, and a comparison gives the same in both halves.
+//
+// > A float or double in the memory of a program is a float in both halves.
+// > A kernel half can store it, send it, use it as a key, and compare it: with a constant, or with a float of the same
+// > width.
+// > Both halves compare as Starlark does: 0.0 equals -0.0, and NaN equals itself and is larger than every other number.
+// > As keys of kernel halves 0.0 and -0.0 are 0.0.
+func TestFloatsInMemory(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	text := strings.ReplaceAll(`
+inf, nan = float("inf"), float("nan")
+kept, told = table(), table()
+def ask(x): return (ALL)
+def pairs(n): return (n.d < n.more[1], n.more[0] == n.d, n.d >= n.d)
+def keep(e):
+    n = e.args.n
+    kept[n.i, n.d] = (n.d, n.f, n.more[0], ask(n.d), ask(n.f), pairs(n))
+def tell(e):
+    n = e.args.n
+    told[n.i] = (n.d, n.f, n.more[0], ask(n.d), ask(n.f), pairs(n))
+    print("") # user space only
+held = table()
+def hold(e): held[e.args.s.a] = e.args.s.b
+probe("uprobe:BIN:look", kernel = keep)
+probe("uprobe:BIN:look", tell)
+probe("uprobe:BIN:hold", kernel = hold)
+def end():
+    for (i, key), v in sorted(kept.items(), key = lambda kv: kv[0][0]):
+        if v != told[i] or str(v) != str(told[i]) or key != v[0]:
+            print("differ", i, key, v, told[i])
+        print(i, v[0], v[1], v[2], held[i])
+at_exit(end)
+`, "ALL", strings.NewReplacer("float('inf')", "inf", "float('nan')", "nan").Replace(strings.Join(comparisons, ", ")))
+	for _, command := range []string{"gcc -g -O0", "gcc -g -O2", "clang -g -O1"} {
+		binary := need.Built(t, command, "floats.c", storedFloats)
+		e := startrace(t, "-q", script(t, strings.ReplaceAll(text, "BIN", binary)), "-c", binary).ok(t)
+		var seen, made []string
+		for _, line := range strings.Split(e.stdout, "\n") {
+			switch {
+			case line == "":
+			case len(made) < 14:
+				made = append(made, sameNumbers(line))
+			default:
+				seen = append(seen, sameNumbers(line))
+			}
+		}
+		if fmt.Sprint(seen) != fmt.Sprint(made) {
+			t.Errorf("%s: seen\n%s\nwant\n%s", command, strings.Join(seen, "\n"), strings.Join(made, "\n"))
+		}
+	}
+}
+
+// sameNumbers is a line of numbers in which each is written in one way, whichever language wrote it.
+func sameNumbers(line string) string {
+	words := strings.Fields(line)
+	for i, w := range words {
+		if x, err := strconv.ParseFloat(w, 64); err == nil {
+			words[i] = strconv.FormatFloat(x, 'g', -1, 64)
+		}
+		if strings.Contains(strings.ToLower(w), "nan") { // C gives it a sign
+			words[i] = "nan"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// What a kernel half does not do with a float is refused with what to do.
+//
+// > A handler that computes with it runs in user space.
+// > A `long double` is FAULT.
+func TestFloatsAreNotComputedInTheKernel(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, "gcc -g -O0", "floats.c", storedFloats)
+	for code, want := range map[string]string{
+		"e.args.n.d + 1": "got a float, want an int: a kernel half stores and compares floats; the handler, in user " +
+			"space, computes with them",
+		"h.add(e.args.n.d)": "got a float, want an int",
+		"e.args.n.d < e.args.n.f": "" +
+			"floats of 32 and 64 bits are compared in user space only: compare each with a constant",
+		"e.args.n.d < e.args.n.i": "a float and an int are compared in user space only: compare with a constant",
+	} {
+		e := startrace(t, "-q", script(t, "h = hist()\nprobe('uprobe:"+binary+":look', kernel = lambda e: "+code+")"),
+			"-c", binary)
+		if !strings.Contains(e.stderr, want) {
+			t.Errorf("%s: got %s, want %s", code, e.stderr, want)
+		}
+	}
+	e := startrace(t, "-q", script(t, "probe('uprobe:"+binary+":look', lambda e: print(e.args.n.d * 2 + 1, "+
+		"e.args.n.wide, e.args.n.wide == FAULT))"), "-c", binary).ok(t)
+	if !strings.Contains(e.stdout, "\n4.0 <float> True\n") || !strings.Contains(e.stdout, "\n-3.5 <float> True\n") {
+		t.Errorf("a handler in user space computes wrongly: %s", e.stdout)
+	}
+}
