@@ -101,7 +101,14 @@ func (m *Machine) setting(name, value string) string {
 		return "no matter with CAP_PERFMON"
 	case "unprivileged_bpf_disabled":
 		return "no matter with CAP_BPF"
+	case "kptr_restrict":
+		return addressesShown(value)
 	}
+	panic("doctor: nobody says what the setting " + name + " means")
+}
+
+// addressesShown says to whom the kernel shows addresses by a value of kptr_restrict.
+func addressesShown(value string) string {
 	switch value {
 	case "0":
 		return "addresses are shown to those who may trace"

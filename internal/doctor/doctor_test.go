@@ -273,6 +273,21 @@ func TestLook(t *testing.T) {
 	}
 }
 
+// Each setting has a meaning of its own.
+func TestSettings(t *testing.T) {
+	said := map[string]string{}
+	for _, name := range settingNames {
+		m := healthy()
+		for _, value := range []string{"0", "1", "2", "4"} {
+			meaning := m.setting(name, value)
+			if other, is := said[meaning]; meaning == "" || is && other != name {
+				t.Errorf("%s = %s means %q, as %s does", name, value, meaning, other)
+			}
+			said[meaning] = name
+		}
+	}
+}
+
 // Text and JSON say the same.
 func TestWrite(t *testing.T) {
 	m := healthy()

@@ -206,7 +206,8 @@ func TestShareOfTheEnd(t *testing.T) {
 	e.over()
 }
 
-// Who waits for the end at a terminal hears which functions take the time: the last calls of timers, or those of at_exit.
+// Who waits for the end at a terminal hears which functions take the time: the last calls of timers, or those of
+// at_exit.
 func TestEndingIsSaid(t *testing.T) {
 	said := make(chan string, 2)
 	r := newFakeRun(nil)
