@@ -2,6 +2,7 @@
 package output
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -46,14 +47,14 @@ type Output struct {
 
 // An UnreadError says that what reads the output did not take what was written.
 type UnreadError struct {
-	// Bytes were not taken within Time.
+	// Bytes were not taken, those within Time and what was printed after that.
 	Bytes int
 	Time  time.Duration
 }
 
 func (e *UnreadError) Error() string {
-	return fmt.Sprintf("nobody has read the output for %v: %d bytes and what comes behind them are lost", e.Time,
-		e.Bytes)
+	return fmt.Sprintf("nobody has read the output for %v: its last %s %s lost", e.Time, format.Count(e.Bytes, "byte"),
+		map[bool]string{true: "is", false: "are"}[e.Bytes == 1])
 }
 
 // pieceSize is the piece in which output is written while events are coming
@@ -178,6 +179,10 @@ func (o *Output) Full() {
 func (o *Output) Flush() {
 	switch {
 	case o.err != nil:
+		var unread *UnreadError
+		if errors.As(o.err, &unread) {
+			unread.Bytes += len(o.buf)
+		}
 	case len(o.buf) > 0:
 		o.err = o.write()
 	default:
@@ -192,11 +197,8 @@ func (o *Output) write() error {
 	o.since.Store(int64(time.Since(o.begun)))
 	defer func() { o.waited.Add(int64(time.Since(o.begun)) - o.since.Swap(0)) }()
 	done := make(chan error, 1)
-	buf := o.buf
-	go func() {
-		_, err := o.w.Write(buf)
-		done <- err
-	}()
+	text := newSending(o.w, o.buf)
+	go func() { done <- text.send() }()
 	select {
 	case err := <-done:
 		return err
@@ -207,8 +209,8 @@ func (o *Output) write() error {
 	case err := <-done:
 		return err
 	case <-time.After(patience):
-		o.buf = nil // the write still has it
-		return &UnreadError{len(buf), patience}
+		o.buf = nil // the write may still have it
+		return &UnreadError{text.giveUp(), patience}
 	}
 }
 

@@ -1,0 +1,74 @@
+package output
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/startrace/startrace/test/tried"
+)
+
+// What a pipe's reader has not taken at the end is said exactly, and the last line that it gets is whole.
+func TestUnreadIsExact(t *testing.T) {
+	lines := []int{10, 100, 1000, 3000}
+	for _, size := range lines {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := New(w)
+		o.Hurry(10 * time.Millisecond)
+		var printed bytes.Buffer
+		for i := range 300000 / size {
+			line := fmt.Sprintf("%d %s\n", i, strings.Repeat("x", size))
+			printed.WriteString(line)
+			fmt.Fprint(o, line)
+		}
+		o.Flush()
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var unread *UnreadError
+		if !errors.As(o.Err(), &unread) || len(got)+unread.Bytes != printed.Len() {
+			t.Errorf("lines of %d: %d bytes of %d were read: %v", size, len(got), printed.Len(), o.Err())
+		}
+		if !bytes.HasPrefix(printed.Bytes(), got) || !bytes.HasSuffix(got, []byte("\n")) {
+			t.Errorf("lines of %d: %d bytes were read, to %q", size, len(got), got[max(0, len(got)-20):])
+		}
+	}
+	tried.Many(t, "%d lengths of lines", len(lines))
+}
+
+// A reader that is merely slow gets all, in order, whatever the length of lines.
+func TestSlowReader(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, want := New(w), strings.Repeat(strings.Repeat("x", 50000)+"\n"+strings.Repeat("y", 30)+"\n", 10)
+	read := make(chan string)
+	go func() {
+		got, err := io.ReadAll(r)
+		if err != nil {
+			got = []byte(err.Error())
+		}
+		read <- string(got)
+	}()
+	fmt.Fprint(o, want)
+	o.Flush()
+	if err := errors.Join(o.Err(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-read; got != want {
+		t.Errorf("got %d bytes, want %d", len(got), len(want))
+	}
+}
