@@ -215,6 +215,18 @@ func (b argWords) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val 
 	return exprVal(raw)
 }
 
+// floatIn is a float of which a word has the bits.
+func floatIn(word *tree.Expr, t kernel.Type, pos plan.Pos) *tree.Expr {
+	f, ok := floatOf(t)
+	if !ok {
+		return unreadable(pos)
+	}
+	bits := types.IntOf(f.Bits, false)
+	bits.MayFault = word.Type.MayFault
+	f.MayFault = word.Type.MayFault
+	return as(as(word, bits, pos), f, pos)
+}
+
 // taskArg is argument i of a raw tracepoint, a task_struct.
 func (b argWords) taskArg(i int, pos plan.Pos) *tree.Expr {
 	return b.asTask(load(ctxPlace(b.body, 8*i, pos), types.U64, pos), pos)

@@ -35,27 +35,6 @@ func absentFloat(t kernel.Type, why int64, pos plan.Pos) *tree.Expr {
 	return &tree.Expr{Op: tree.OpUnreadable, Type: f.OrFault(), Int: why, Pos: pos}
 }
 
-// readFloat is a float in memory.
-func readFloat(at memPlace, t kernel.Type, pos plan.Pos) *tree.Expr {
-	f, ok := floatOf(t)
-	if !ok {
-		return unreadable(pos)
-	}
-	return load(at, f, pos)
-}
-
-// floatIn is a float of which a word has the bits.
-func floatIn(word *tree.Expr, t kernel.Type, pos plan.Pos) *tree.Expr {
-	f, ok := floatOf(t)
-	if !ok {
-		return unreadable(pos)
-	}
-	bits := types.IntOf(f.Bits, false)
-	bits.MayFault = word.Type.MayFault
-	f.MayFault = word.Type.MayFault
-	return as(as(word, bits, pos), f, pos)
-}
-
 // wordOf is a float as an int of its bits, and what they are without the sign.
 func wordOf(e *tree.Expr, pos plan.Pos) (word, magnitude *tree.Expr) {
 	word = as(e, types.U64, pos)

@@ -43,7 +43,8 @@ func pointerIn(btf *kernel.BTF, id kernel.TypeID) types.Type {
 	case err != nil:
 	case t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion:
 		out.BTF = id
-	case t.Kind == kernel.KindInt || t.Kind == kernel.KindEnum || t.Kind == kernel.KindPtr:
+	case t.Kind == kernel.KindInt || t.Kind == kernel.KindEnum || t.Kind == kernel.KindPtr,
+		t.Kind == kernel.KindFloat:
 		out.Elem = id
 	}
 	return out

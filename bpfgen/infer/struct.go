@@ -163,6 +163,15 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 	return val{}
 }
 
+// readFloat is a float in memory.
+func readFloat(at memPlace, t kernel.Type, pos plan.Pos) *tree.Expr {
+	f, ok := floatOf(t)
+	if !ok {
+		return unreadable(pos)
+	}
+	return load(at, f, pos)
+}
+
 // wide is an int of 128 bits in memory as a tuple of two, the lower half first.
 func (b memory) wide(at memPlace, signed bool, pos plan.Pos) val {
 	high := at

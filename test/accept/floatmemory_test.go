@@ -136,3 +136,22 @@ func TestFloatsAreNotComputedInTheKernel(t *testing.T) {
 		t.Errorf("a handler in user space computes wrongly: %s", e.stdout)
 	}
 }
+
+// Elements of lists are floats, too: of a std::vector in memory, and of an array.
+func TestFloatsInLists(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, "g++ -g -O1", "lists.cc", `#include <vector>
+struct all { double p; std::vector<double> v; float w[2]; };
+volatile double sink;
+__attribute__((noinline)) double f(const all &x, const std::vector<float> &y) { return sink = x.p + x.v[0] + y[0]; }
+int main() { all x{2.5, {1.25, 3.5}, {0.5f, 8}}; std::vector<float> y{6.5f}; f(x, y); }
+`)
+	e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+probe("uprobe:BIN:f", lambda e: print(len(e.args.x.v), e.args.x.v[1], e.args.y[0], e.args.y[1], e.args.x.w[1]))
+n = count()
+probe("uprobe:BIN:f", lambda e: n[e.args.x.v[1], e.args.y[0]].add(), where = lambda e: e.args.x.v[0] == 1.25)
+at_exit(lambda: print(n.items()))
+`, "BIN", binary)), "-c", binary).ok(t)
+	equalLines(t, lines(e.stdout), []string{"2 3.5 6.5 <fault> 8.0", "[((3.5, 6.5), 1)]"})
+}
