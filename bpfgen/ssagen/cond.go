@@ -75,7 +75,7 @@ func (b exprs) isAbsent(v val, tag int64, then, els *ir.Block) {
 		b.BranchImm(ir.SET, v.s.flags, flag, then, els)
 	case v.tag == nil:
 		b.cond(constBool(false), then, els)
-	case tag == wire.TagFault: // or TagUnreadable
+	case tag == wire.TagFault: // or another kind of it
 		b.BranchImm(ir.UGE, v.tag, tag, then, els)
 	default:
 		b.BranchImm(ir.EQ, v.tag, tag, then, els)

@@ -90,7 +90,7 @@ func (w *pathWalk) address() *ir.Value {
 	b := w.b
 	v := b.expr(w.e.Args[0])
 	if v.tag != nil {
-		b.unless(ir.EQ, v.tag, wire.TagFault, func() { b.jump(w.fault) })
+		b.unless(ir.UGE, v.tag, wire.TagFault, func() { b.jump(w.fault) })
 	}
 	if v.x == nil {
 		b.fail("path of a %s", v.t)

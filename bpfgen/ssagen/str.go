@@ -104,7 +104,8 @@ func (b texts) upToNUL(dst, n *ir.Value, room int) *ir.Value {
 	return b.enter(j).x
 }
 
-// tagToFlags is by how many bits a tag is shifted to be the flags of a string: 1 and 2 to RefNone and RefFault.
+// tagToFlags is by how many bits a tag is shifted to be the flags of a string: TagNone to RefNone, all kinds of FAULT
+// to RefFault.
 const tagToFlags = 14
 
 // upToEdge reads the bytes that the string may have again where reading it with those behind them has failed: rc then

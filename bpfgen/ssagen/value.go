@@ -265,8 +265,12 @@ func (b *code) retag(out, v val, t types.Type) val {
 	case !hasTag(t):
 		out.tag = nil
 	case v.t.Kind == types.Ptr && t.Kind != types.Ptr && (v.t.MayNone || t.MayNone):
-		isNull := b.Cmp(ir.EQ, v.x, b.Const(0))
-		out.tag = b.Op(ir.OpOr, isNull, b.tagOf(v))
+		if v.tag == nil {
+			out.tag = b.Cmp(ir.EQ, v.x, b.Const(0)) // TagNone is 1
+			break
+		}
+		isNull := b.Cmp(ir.EQ, b.Op(ir.OpOr, v.x, v.tag), b.Const(0)) // one that could not be read is 0, too
+		out.tag = b.Op(ir.OpOr, isNull, v.tag)
 	}
 	return out
 }
@@ -286,7 +290,7 @@ func (b *code) convertNone(v val, t types.Type) val {
 	}
 	out := b.absent(t, wire.TagFault)
 	if isText(t.Kind) { // tag 1, 2 -> RefNone, RefFault
-		out.s.flags = b.Imm(ir.OpShl, v.tag, 14)
+		out.s.flags = b.Imm(ir.OpShl, v.tag, tagToFlags)
 	} else if t.Kind == types.Ptr && hasTag(t) {
 		out.tag = b.Imm(ir.OpAnd, v.tag, wire.TagFault)
 	} else if hasTag(t) {

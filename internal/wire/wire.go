@@ -24,18 +24,19 @@
 // its 16 bytes.
 package wire
 
-// Tags of values that may be absent.
+// Tags of values that may be absent. All kinds of FAULT have the bit of TagFault and not that of TagNone, so that tags
+// shifted by 14 are the flags of a string, RefNone and RefFault, of which the higher bits are not stored.
 const (
 	TagPresent = 0
 	TagNone    = 1
 	TagFault   = 2
 	// TagUnreadable is FAULT, too: the value lies where eBPF cannot read. Only ints have
 	// it.
-	TagUnreadable = 3
+	TagUnreadable = 6
 	// TagLost is FAULT, too: the compiler keeps no such value there.
-	TagLost = 4
+	TagLost = 10
 	// TagUnshown is FAULT, too: a part of a whole, such as e.args, that is no value.
-	TagUnshown = 5
+	TagUnshown = 14
 )
 
 // MaxErrno is the largest number of an error: pointers from -MaxErrno on are errors
