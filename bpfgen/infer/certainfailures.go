@@ -150,9 +150,6 @@ func flattened(x syntax.Expr, recv uval) string {
 	return inOneRow
 }
 
-// inOneRow explains why an element of the kernel's int m[2][3] has no elements.
-const inOneRow = ": the kernel's types have an array of several dimensions as one row, so m[i][j] is m[i * columns + j]"
-
 // checkIndex is about x[y].
 func (u certainty) checkIndex(x *syntax.IndexExpr, recv, i uval) {
 	if recv.pointer() {

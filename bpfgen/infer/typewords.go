@@ -196,3 +196,6 @@ func sortedKeys[V any](m map[string]V) []string {
 	sort.Strings(keys)
 	return keys
 }
+
+// inOneRow explains why an element of the kernel's int m[2][3] has no elements.
+const inOneRow = ": the kernel's types have an array of several dimensions as one row, so m[i][j] is m[i * columns + j]"
