@@ -104,3 +104,26 @@ func TestLookingDoesNothing(t *testing.T) {
 	}
 	tried.Many(t, "%d commands, %d scripts", len(looking), len(ends))
 }
+
+// A message about a name or a pattern of any length can be read.
+func TestLongNames(t *testing.T) {
+	program, script := asStartrace(t), filepath.Join(t.TempDir(), "long.star")
+	long := strings.Repeat("a", 100000)
+	texts := []string{long + "()\n", "load('" + long + "', 'x')\n", "fail.x" + long + "\n",
+		"x = flag('" + long + "!', 1)\n", "x = const('" + long + "')\n"}
+	for _, point := range []string{"", "tracepoint:", "syscall:", "kprobe:", "fentry:", "uprobe:", "uprobe:/bin/sh:",
+		"nosuch:", "interval:", "usdt:", "iter:", "lsm:"} {
+		texts = append(texts, "probe('"+point+long+"*', lambda e: print(1))\n")
+	}
+	for _, text := range texts {
+		if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range []string{"%s", "verify %s", "audit %s"} {
+			if shown := runLooking(t, program, line, script); len(shown) > 8000 {
+				t.Errorf("%s of %.40s…: %d bytes: %.200s", line, text, len(shown), shown)
+			}
+		}
+	}
+	tried.Many(t, "%d scripts, %d commands", len(texts), 3)
+}

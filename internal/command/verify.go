@@ -130,7 +130,7 @@ func writeVerified(w io.Writer, list []verified, where string) {
 	for _, v := range list {
 		what := fmt.Sprintf("%s, %s", format.Count(v.Points, "point"), format.Count(v.Programs, "program"))
 		if len(v.Lacks) > 0 {
-			what = strings.Join(v.Lacks, "; ")
+			what = mistake.Shorten(strings.Join(v.Lacks, "; "))
 		}
 		fmt.Fprintf(w, "%-*s  %-10s  %s\n", escape.Args([]any{width, v.Name, v.Verdict, what})...)
 		for _, line := range v.FellBack {

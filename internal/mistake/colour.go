@@ -13,13 +13,14 @@ import (
 
 // Print prints what went wrong, on terminals with the line of the
 // script, and the place and the hint set off. Elsewhere a message is a line,
-// as editors and other programs read it.
+// as editors and other programs read it. Very long lines lose their middle.
 func Print(w io.Writer, text string) {
+	text = Shorten(text)
 	if !coloured(w) {
 		fmt.Fprintln(w, safe(text))
 		return
 	}
-	fmt.Fprintln(w, paint(safe(withSource(text, sourceOf))))
+	fmt.Fprintln(w, paint(safe(Shorten(withSource(text, sourceOf)))))
 }
 
 // coloured reports whether w is a terminal that shows colours to somebody who

@@ -247,7 +247,7 @@ type Messages struct {
 // Sayf says something. Words among the arguments are names, which stay on their line.
 func (m *Messages) Sayf(msg string, args ...any) {
 	if !m.Quiet {
-		text := fmt.Sprintf(msg+"\n", escape.Args(args)...)
+		text := mistake.Shorten(fmt.Sprintf(msg+"\n", escape.Args(args)...))
 		_, _ = m.W.Write(escape.Append(nil, text, escape.Screen)) // that nobody reads it is no failure
 	}
 }

@@ -142,7 +142,7 @@ func (l *Live) Messagef(msg string, args ...any) { l.s.messages.Sayf(msg, args..
 func (l *Live) Report(err error) {
 	l.failed = true
 	l.s.out.Flush()
-	text := strings.TrimRight(mistake.Tidy(err).Error(), "\n")
+	text := mistake.Shorten(strings.TrimRight(mistake.Tidy(err).Error(), "\n"))
 	_, _ = l.s.messages.W.Write(escape.Append(nil, text+"\n", escape.Screen)) // nobody hears that it cannot be told
 }
 
