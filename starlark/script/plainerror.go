@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/startrace/startrace/internal/plan"
 )
 
 // A rewording replaces a message of the interpreter by one in the words of the
@@ -53,6 +55,17 @@ var plainResolve = sync.OnceValue(func() []rewording {
 // typeNames are the types of the interpreter as scripts know them.
 var typeNames = strings.NewReplacer("NoneType", "None", "builtin_function_or_method", "a builtin function")
 
+// aggregationNames are those of all aggregations and of groups, as alternatives of a pattern.
+func aggregationNames() string {
+	names := []string{plan.Group.String()}
+	for kind := plan.ContainerKind(0); kind < plan.Group; kind++ {
+		if kind.IsAggregation() {
+			names = append(names, kind.String())
+		}
+	}
+	return strings.Join(names, "|")
+}
+
 // plainRuntime are the messages of the interpreter while a script runs. That of
 // < > <= >= is known by the operator: the interpreter says it of its own types and
 // of two that differ, and our values say it in plain words by themselves.
@@ -83,8 +96,8 @@ var plainRuntime = sync.OnceValue(func() []rewording {
 		{regexp.MustCompile(`^Starlark computation cancelled: (.*)$`), "$1"},
 		{regexp.MustCompile(`^(?:\w+: )?cannot .* frozen hash table$`), "this dict or set cannot change any more"},
 		{regexp.MustCompile(`^(?:\w+: )?cannot .* frozen list$`), "this list cannot change any more"},
-		{regexp.MustCompile(`^(count|total|mean|lowest|highest|stats|hist|lhist|quantiles|group) value ` +
-			`does not support item assignment$`), "a $1 takes no x[KEY] = VALUE: x[KEY].add(VALUE)"},
+		{regexp.MustCompile(`^(` + aggregationNames() + `) value does not support item assignment$`),
+			"a $1 takes no x[KEY] = VALUE: x[KEY].add(VALUE)"},
 		{regexp.MustCompile(`(?s)^load: name .*\W.* not found in module (\S+)( \(did.*)?$`),
 			"load: the names in $1 are of letters and digits"},
 		{regexp.MustCompile(`(?s)^cannot load .*\n.*: got ".*$`),
