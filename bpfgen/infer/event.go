@@ -32,7 +32,7 @@ var fieldNames = []string{
 	"pid", "tid", "ppid", "nspid", "nstid",
 	"uid", "gid", "comm", "cpu", "time", "cgroup", "task", "probe", "func", "args", "ret",
 	"duration", "depth", "start", "ip", "addr", "usermode", "regs", "stack", "ustack", "file", "value",
-	"vars", "source", "globals",
+	"vars", "source", "globals", "goid",
 }
 
 // field gives e.name; ok is false where this event has no such field.
@@ -108,6 +108,8 @@ func (e *event) optional(name string, pos plan.Pos) (val, bool) {
 	switch {
 	case name == "ret" && e.ret != nil:
 		return e.mine(e.ret(pos)), true
+	case name == "goid" && e.goid != nil:
+		return e.mine(e.goid(pos)), true
 	case name == "duration" && e.duration != nil:
 		return e.mine(e.duration(pos)), true
 	case name == "func" && e.fn != nil:
@@ -177,8 +179,8 @@ var foreignFields = map[string]string{
 	"execname": "e.comm", "command": "e.comm", "process": "e.comm, or e.task", "name": "e.comm, e.func or e.probe",
 	"pcomm":  "e.task.real_parent.comm",
 	"parent": "e.task.real_parent", "curtask": "e.task", "current": "e.task", "thread": "e.tid", "cpuid": "e.cpu",
-	"cgroupid": "e.cgroup",
-	"user":     "e.uid, the number", "username": "e.uid, the number", "group": "e.gid, the number",
+	"cgroupid": "e.cgroup", "goroutine": "e.goid",
+	"user": "e.uid, the number", "username": "e.uid, the number", "group": "e.gid, the number",
 	"function": "e.func", "probefunc": "e.func", "syscall": "e.func", "probename": "e.probe", "point": "e.probe",
 	"event": "e.probe",
 	"arg0":  "e.args[0]", "arg1": "e.args[1]", "arg2": "e.args[2]", "arg3": "e.args[3]", "arg4": "e.args[4]",

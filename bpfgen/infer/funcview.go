@@ -3,6 +3,7 @@ package infer
 import (
 	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -28,9 +29,23 @@ func funcEvent(b *body, fs *points.Functions, f *funcView) *event {
 	if f.HasVariables() {
 		ev.vars = f
 	}
+	if f.OfGoroutine() {
+		ev.goid = func(pos plan.Pos) val { return goid(b, f, pos) }
+	}
 	ev.fn = func(pos plan.Pos) val { return b.pr.pointLabel(f, "func", f.Name, pos) }
 	ev.name = func(pos plan.Pos) val { return b.pr.pointLabel(f, "point", f.Text, pos) }
 	return ev
+}
+
+// goid is e.goid: the number of the goroutine whose g is in its register.
+func goid(b *body, f *funcView, pos plan.Pos) val {
+	f.ask("goid")
+	off, err := f.Goid()
+	if err != nil {
+		wrong(pos, "where the number of a goroutine is in the program of %s is not known: %v", f.Text, err)
+	}
+	g := &tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: "goroutine", Pos: pos}
+	return exprVal(load(memPlace{g, int64(off), tree.User, b}, types.U64, pos))
 }
 
 func newView(fs *points.Functions, f *points.Function, log *[]access) *funcView {

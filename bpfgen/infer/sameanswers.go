@@ -17,6 +17,8 @@ func functionAnswer(p *points.Function, question string) string {
 		return p.Text + " " + p.Name // places of one line can be in several functions
 	case "caller":
 		return fmt.Sprint(p.Place.Caller)
+	case "goid":
+		return fmt.Sprint(p.Goid())
 	case "operands":
 		return p.Site.Text
 	case "ret":

@@ -122,6 +122,7 @@ type event struct {
 	args argSource
 	// ret, duration, startEv and fn exist only for some points.
 	ret      func(pos plan.Pos) val
+	goid     func(pos plan.Pos) val
 	duration func(pos plan.Pos) val
 	startEv  *event
 	fn       func(pos plan.Pos) val

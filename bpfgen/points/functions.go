@@ -157,6 +157,8 @@ type Function struct {
 	// the place in the file: where a program is loaded is the difference to where it stands.
 	vars   func() ([]locals.Variable, error)
 	static uint64
+	// goid gives how far behind the start of a goroutine's g its number lies; nil elsewhere than in functions of Go.
+	goid func() (int, error)
 	// global gives a variable outside of functions, nil where there is none of that name; nil elsewhere than in user
 	// functions.
 	global func(name string) (*locals.Variable, error)
@@ -172,6 +174,12 @@ func (p *Function) Variables() ([]locals.Variable, error) {
 	}
 	return p.vars()
 }
+
+// OfGoroutine reports whether the function runs on a goroutine.
+func (p *Function) OfGoroutine() bool { return p.goid != nil }
+
+// Goid is how many bytes behind the start of a goroutine's runtime.g its number lies.
+func (p *Function) Goid() (int, error) { return p.goid() }
 
 // HasGlobals reports whether variables outside of functions can be asked for.
 func (p *Function) HasGlobals() bool { return p.global != nil }

@@ -88,6 +88,9 @@ func (s search) userPlace(p *plan.Pattern, at *binary.File, fn binary.Function, 
 	}
 	f.Place.Caller = s.callerAt(fn)
 	f.ABI, f.Goroutine = fn.ABI, fn.Goroutine
+	if f.Goroutine {
+		f.goid = func() (int, error) { return s.goidIn(at) }
+	}
 	f.typ = func(off dwarf.Offset) (kernel.TypeID, error) { return s.typeOf(at, off) }
 	f.static = fn.Addr + f.Place.Offset - fn.Start
 	f.global = func(name string) (*locals.Variable, error) { return s.Programs.Global(at, fn, name) }
@@ -104,6 +107,21 @@ func (s search) typeOf(at *binary.File, off dwarf.Offset) (kernel.TypeID, error)
 		return 0, err
 	}
 	return s.Programs.Type(at, off, btf)
+}
+
+// goidIn is how far behind the start of a runtime.g of a program the number of the goroutine lies. It has moved between
+// versions of Go, so that only debug information tells.
+func (s search) goidIn(at *binary.File) (int, error) {
+	btf, err := s.Facts.BTF()
+	if err != nil {
+		return 0, err
+	}
+	id, err := s.Programs.TypeNamed(at.Path, "runtime.g", btf)
+	if err != nil {
+		return 0, err
+	}
+	f, err := btf.Field(id, "goid")
+	return f.Off, err
 }
 
 // onlyProcess is the one process whose user probes are wanted, 0: those of all.

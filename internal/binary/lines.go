@@ -85,11 +85,12 @@ func (f *Finder) inBlocks(e *elffile.File, at *File, table *signature.Functions,
 // linePlace is the place of a probe at an instruction.
 func linePlace(e *elffile.File, at *File, p sourceline.Place, scope *locals.Scope) (Function, error) {
 	addr := p.Addr
+	around, ok := e.At(addr)
+	ofGo := ok && e.Language(around) == elffile.LanguageGo
 	if addr == scope.Entry && !scope.Inlined {
-		fn, ok := e.At(addr)
 		switch {
-		case ok && e.Language(fn) == elffile.LanguageGo:
-			described, err := describe(e, at, fn)
+		case ofGo:
+			described, err := describe(e, at, around)
 			if err != nil {
 				return Function{}, err
 			}
@@ -102,7 +103,7 @@ func linePlace(e *elffile.File, at *File, p sourceline.Place, scope *locals.Scop
 	if err != nil {
 		return Function{}, err
 	}
-	fn.Inlined = scope.Inlined
+	fn.Inlined, fn.Goroutine = scope.Inlined, ofGo
 	if scope.Inlined || fn.Inside == 0 && fn.Name == "" {
 		fn.Name = scope.Function
 	}

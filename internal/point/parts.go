@@ -4,6 +4,7 @@ package point
 var having = map[string]string{
 	"vars":     "only places in programs have it (uprobe:PROGRAM:FILE:LINE)",
 	"globals":  "only entries and calls of functions of programs, and places in them, have it",
+	"goid":     "only functions of Go have it",
 	"source":   "only lines of programs have it (uprobe:PROGRAM:FILE:LINE)",
 	"start":    "only spans have it (syscall:NAME)",
 	"addr":     "only events that are counted (software:page-faults) and watchpoints have it",
