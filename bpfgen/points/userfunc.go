@@ -89,7 +89,7 @@ func (s search) userPlace(p *plan.Pattern, at *binary.File, fn binary.Function, 
 	f.Place.Caller = s.callerAt(fn)
 	f.ABI, f.Goroutine = fn.ABI, fn.Goroutine
 	if f.Goroutine {
-		f.goid = func() (int, error) { return s.goidIn(at) }
+		f.goid = func() (int, error) { return goidIn(s, at) }
 	}
 	f.typ = func(off dwarf.Offset) (kernel.TypeID, error) { return s.typeOf(at, off) }
 	f.static = fn.Addr + f.Place.Offset - fn.Start
@@ -111,7 +111,7 @@ func (s search) typeOf(at *binary.File, off dwarf.Offset) (kernel.TypeID, error)
 
 // goidIn is how far behind the start of a runtime.g of a program the number of the goroutine lies. It has moved between
 // versions of Go, so that only debug information tells.
-func (s search) goidIn(at *binary.File) (int, error) {
+func goidIn(s search, at *binary.File) (int, error) {
 	btf, err := s.Facts.BTF()
 	if err != nil {
 		return 0, err
