@@ -35,6 +35,12 @@ func TestDescribeLoss(t *testing.T) {
 			"up to 4 events of syscall:openat not seen: the kernel skips a program while another runs on the same " +
 				"CPU; aggregations then count too little by at most that; --exact misses no system call, and " +
 				"rawtracepoint: and fentry: see what comes in interrupts"},
+		// > That number is what the kernel has counted: how often it did not run a program of the probe.
+		// > It counts so for all processes, for `syscall:` at system calls of all names, and for an event with a start
+		// > and an end at both.
+		// > What of it the probe would have passed over nobody knows, so the number can be far above what was missed:
+		// > with `-c` or `-p` on a busy machine nothing may be missing at all.
+		// > Ends without a start and starts without an end, which are said, too, can be part of it.
 		{attach.Loss{Kind: attach.LossMissed, Count: 4, AnyCall: true},
 			"up to 4 events of syscall:openat not seen: the kernel skips a program while another runs on the same " +
 				"CPU, and counts that at system calls of whatever name and process; " +

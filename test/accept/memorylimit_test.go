@@ -11,20 +11,30 @@ import (
 	"github.com/startrace/startrace/test/tried"
 )
 
+// A cgroupLimit is how a limit is set in the cgroups of one version.
+type cgroupLimit struct {
+	kind, file, value string
+	flags             []string // of its mount
+}
+
 // limited makes a cgroup that may take so many bytes of memory, and gives the file that takes its processes.
 func limited(t *testing.T, bytes int) string {
 	t.Helper()
-	for _, kind := range []struct {
-		name, limit string
-		flags       []string
-	}{{"cgroup2", "memory.max", nil}, {"cgroup", "memory.limit_in_bytes", []string{"-o", "memory"}}} {
-		root, err := mounted(t, kind.name, kind.flags...)
+	return limitedBy(t, "memory", cgroupLimit{"cgroup2", "memory.max", fmt.Sprint(bytes), nil},
+		cgroupLimit{"cgroup", "memory.limit_in_bytes", fmt.Sprint(bytes), []string{"-o", "memory"}})
+}
+
+// limitedBy makes a cgroup with the first of some limits that can be set, and gives the file that takes its processes.
+func limitedBy(t *testing.T, controller string, limits ...cgroupLimit) string {
+	t.Helper()
+	for _, limit := range limits {
+		root, err := mounted(t, limit.kind, limit.flags...)
 		if err != nil {
-			t.Logf("%s: %v", kind.name, err)
+			t.Logf("%s: %v", limit.kind, err)
 			continue
 		}
-		// Of version 2, which may have no memory or leave it to version 1.
-		_ = os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+memory"), 0)
+		// Of version 2, which may lack the controller or leave it to version 1.
+		_ = os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+"+controller), 0)
 		group := filepath.Join(root, "startrace-limited")
 		if err := os.Mkdir(group, 0o755); err != nil {
 			t.Fatal(err)
@@ -34,11 +44,11 @@ func limited(t *testing.T, bytes int) string {
 				t.Error(err)
 			}
 		})
-		if err := os.WriteFile(filepath.Join(group, kind.limit), []byte(fmt.Sprint(bytes)), 0); err == nil {
+		if err := os.WriteFile(filepath.Join(group, limit.file), []byte(limit.value), 0); err == nil {
 			return filepath.Join(group, "cgroup.procs")
 		}
 	}
-	t.Skip("needs a cgroup with a limit of memory (CONFIG_MEMCG)")
+	t.Skipf("needs a cgroup with a limit of %s (CONFIG_MEMCG, CONFIG_CFS_BANDWIDTH)", controller)
 	return ""
 }
 
