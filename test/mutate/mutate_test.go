@@ -17,6 +17,7 @@ import (
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/test/resident"
 	"github.com/startrace/startrace/test/setting"
@@ -41,7 +42,7 @@ func TestMutated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts := kernel.Open(kernel.Options{})
+	facts := thisKernel()
 	if _, err := facts.BTF(); err != nil {
 		t.Skipf(needBTF, err)
 	}
@@ -68,7 +69,7 @@ func TestCorpus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts := kernel.Open(kernel.Options{})
+	facts := thisKernel()
 	if _, err := facts.BTF(); err != nil {
 		t.Skipf(needBTF, err)
 	}
@@ -89,6 +90,15 @@ func TestCorpus(t *testing.T) {
 			}
 		}
 	}
+}
+
+// thisKernel is the running kernel with what it has; one that has no kprobes, with what the newest ones have: programs
+// are loaded here and not attached.
+func thisKernel() *kernel.Facts {
+	if attach.Features().Kprobe {
+		return machine.Open().Facts()
+	}
+	return kernel.Open(kernel.Options{})
 }
 
 // newPoints are tracepoints that a script of the corpus cannot do without and that the oldest kernels lack.
@@ -178,7 +188,7 @@ func loads(res Result, facts *kernel.Facts) error {
 			return 0, err
 		}
 		return uint64(tp.ID), nil
-	}})
+	}, Features: facts.Features})
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,11 @@ func suiteBinary(dir, p string) string {
 func (l *load) addPrograms(dir string, of arch) error {
 	for to, from := range programs {
 		binary := filepath.Join(dir, filepath.Base(to))
-		if err := of.build("build", "-ldflags=-w", "-o", binary, from); err != nil {
+		flags := "-ldflags=-w"
+		if filepath.Base(to) == "startrace" { // its own entry, as the Makefile has it
+			flags += " -E startrace_entry"
+		}
+		if err := of.build("build", flags, "-o", binary, from); err != nil {
 			return fmt.Errorf("build %s: %w", from, err)
 		}
 		l.files = append(l.files, carry{binary, inGuest(to)})
