@@ -36,6 +36,8 @@ type Budget struct {
 	mu sync.Mutex
 	// soft is what the collector of garbage keeps the heap within, as long as it can.
 	soft uint64
+	// fixed: the budget was asked for, so that soft does not grow.
+	fixed bool
 	// before is the limit of the collector before Begin.
 	before int64
 	// isOver: the values have taken more. closed: nobody looks any more.
@@ -45,13 +47,16 @@ type Budget struct {
 // New makes a budget of so many bytes, 0 for Default. Where no budget was asked for,
 // what the script keeps may grow beyond it, up to a third of what the machine, the
 // control group and the limits of the process leave: a container that grows is there
-// once in its old and twice in its new size.
+// once in its old and twice in its new size. A budget that was asked for is all that
+// the run takes, so that values may take half of what is left of it: the other half
+// is for what they grow by, and for what is not collected yet.
 func New(size uint64, over func()) *Budget {
 	free := available()
 	b := &Budget{over: over}
 	if size > 0 {
-		b.most = max(size, Least) - outside
-		b.soft = b.most
+		b.soft = max(size, Least) - outside
+		b.most = max(least, b.soft/2)
+		b.fixed = true
 		return b
 	}
 	b.soft = max(min(Default, free), Least) - outside
@@ -99,7 +104,7 @@ func (b *Budget) look(live uint64) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if live > b.soft/4*3 {
+	if live > b.soft/4*3 && !b.fixed {
 		b.soft = live / 2 * 3
 		debug.SetMemoryLimit(int64(b.soft))
 	}

@@ -24,7 +24,7 @@ func TestParse(t *testing.T) {
 
 // What is asked for is refused if it is more than there is, and what can be had is not, though garbage is in the way.
 func TestRoom(t *testing.T) {
-	b := New(64<<20, nil)
+	b := New(104<<20, nil)
 	if err := b.Room(1 << 20); err != nil {
 		t.Error(err)
 	}
@@ -40,14 +40,21 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// What lives after a collection is compared with the limit, and the collector gets room for what may be there.
+// What lives after a collection is compared with the limit. The collector gets room for what may be there, but where
+// the budget was asked for.
 func TestLiveIsWatched(t *testing.T) {
 	over := make(chan bool, 1)
-	b := New(64<<20, func() { over <- true })
+	b := New(104<<20, func() { over <- true })
 	b.Begin()
 	defer b.Close()
-	if b.look(b.most); b.Over() || b.soft <= b.most {
-		t.Errorf("over %v, the collector keeps to %d", b.Over(), b.soft)
+	if b.look(b.most); b.Over() || b.soft != 80<<20 || b.most != 40<<20 {
+		t.Errorf("over %v, the collector keeps to %d, values to %d", b.Over(), b.soft, b.most)
+	}
+	of := New(0, nil)
+	of.Begin()
+	defer of.Close()
+	if of.look(of.soft); of.Over() || of.soft <= Default-outside {
+		t.Errorf("over %v, the collector keeps to %d where no budget was asked for", of.Over(), of.soft)
 	}
 	kept := make([]byte, 64<<20)
 	runtime.GC()

@@ -197,18 +197,24 @@ func TestMemoryAtFullRate(t *testing.T) {
 
 // What does not fit is refused with a message and its place, and what had been counted is printed.
 func TestMemoryIsRefused(t *testing.T) {
+	const budget = 64 << 20
 	scripts := map[string]struct{ text, want, stdout string }{
+		"dict": {"d = {}\nevery(\"1ms\", lambda: [d.update([(len(d), \"x%d\" % len(d) * 10)]) for i in range(10000)])\n" +
+			"at_exit(lambda: print(\"kept\"))\n", "the values of the script take more than 20 MB: ", "kept\n"},
 		"doubling": {"s = [\"ab\"]\nfor i in range(60):\n    s[0] = s[0] + s[0]\n", ":3:17: this would take ", ""},
 		"growing": {"x = []\nfor i in range(1 << 40):\n    x.append(str(i))\n",
 			"it was ended: the values of the script take too much memory", ""},
 		"callback": {"x = []\nevery(\"1ms\", lambda: [x.append(str(i)) for i in range(100000)])\n" +
-			"at_exit(lambda: print(\"kept\"))\n", "the values of the script take more than 40 MB: ", "kept\n"},
+			"at_exit(lambda: print(\"kept\"))\n", "the values of the script take more than 20 MB: ", "kept\n"},
 	}
 	for name, tt := range scripts {
 		e := startrace(t, "--memory", "64M", script(t, tt.text))
 		if e.status != 1 || !strings.Contains(e.stderr, tt.want) ||
 			e.stdout != tt.stdout || strings.Contains(e.stderr, "goroutine") {
 			t.Errorf("%s: exit code %d, %q\n%s", name, e.status, e.stdout, excerpt(e.stderr))
+		}
+		if t.Logf("%s: %d KB", name, e.rss>>10); e.rss > budget*5/4 {
+			t.Errorf("%s: %d MB were resident, with --memory 64M", name, e.rss>>20)
 		}
 	}
 	if e := startrace(t, "/dev/zero"); e.status != 1 || !strings.Contains(e.stderr, "/dev/zero has more than 4 MB") {
