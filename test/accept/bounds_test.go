@@ -200,7 +200,8 @@ func TestMemoryIsRefused(t *testing.T) {
 	const budget = 64 << 20
 	scripts := map[string]struct{ text, want, stdout string }{
 		"dict": {"d = {}\nevery(\"1ms\", lambda: [d.update([(len(d), \"x%d\" % len(d) * 10)]) " +
-			"for i in range(10000)])\nat_exit(lambda: print(\"kept\"))\n", "the values of the script take more than 20 MB: ", "kept\n"},
+			"for i in range(10000)])\n" +
+			"at_exit(lambda: print(\"kept\"))\n", "the values of the script take more than 20 MB: ", "kept\n"},
 		"doubling": {"s = [\"ab\"]\nfor i in range(60):\n    s[0] = s[0] + s[0]\n", ":3:17: this would take ", ""},
 		"growing": {"x = []\nfor i in range(1 << 40):\n    x.append(str(i))\n",
 			"it was ended: the values of the script take too much memory", ""},
