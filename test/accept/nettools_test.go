@@ -118,6 +118,28 @@ func TestTcptopOfAllCalls(t *testing.T) {
 	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s %d 127\.0\.0\.1 \d+ 0 %d %d`, who, port, d.Bytes, d.Bytes)), 1)
 }
 
+// What is received after both sides have ended what they send is of the same connection.
+func TestTcptopAfterTheEnd(t *testing.T) {
+	needKernelFunctions(t)
+	e, d := tool(t, []string{"tcptop", "-i", "1h", "-r", "1000"}, "halfends", "10", "1000")
+	who := fmt.Sprintf(`%d %s 127\.0\.0\.1`, d.PID, d.Comm)
+	port := d.FDs["port"]
+	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s [1-9]\d* 127\.0\.0\.1 %d 10 %d %d`, who, port, d.Bytes,
+		10+d.Bytes)), d.Calls)
+	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s %d 127\.0\.0\.1 \d+ %d 10 %d`, who, port, d.Bytes,
+		10+d.Bytes)), d.Calls)
+}
+
+// A socket that connects to itself stands: there both sides begin at once.
+func TestTcpconnlatToItself(t *testing.T) {
+	e, d := tool(t, []string{"tcpconnlat"}, "toitself", "10")
+	row := fmt.Sprintf(`%d %s 127\.0\.0\.1 127\.0\.0\.1 \d+ \d+\.\d{3} connected`, d.PID, d.Comm)
+	checkAccount(t, e, rowsLike(e, row), d.Calls)
+	if n := strings.Count(e.stdout, "\n") - 1; n > d.Calls {
+		t.Errorf("%d rows of %d connections: %s", n, d.Calls, excerpt(e.stdout))
+	}
+}
+
 func TestTcprtt(t *testing.T) {
 	needKernelFunctions(t)
 	e, d, port := connections(t, "tcprtt", "-B")

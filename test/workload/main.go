@@ -27,6 +27,9 @@
 //
 // refused
 //
+//	workload [flags] halfends N BYTES             N connections in which one side ends what it sends, and receives so
+//	                                              much after the other side has closed
+//	workload [flags] toitself N                   N sockets that connect to themselves
 //	workload [flags] unheard N                    N connections whose data is not heard, and one whose answer is not
 //	workload [flags] backlog N                    N connections for which nobody accepts, until standard input ends
 //	workload [flags] sleeps THREADS DURATION      threads that sleep until the same moment, so long after the start
@@ -107,6 +110,8 @@ var works = map[string]work{
 	"tcp6":      tcp6,
 	"tcp":       tcp,
 	"tcpmoves":  tcpMoves,
+	"halfends":  halfEnds,
+	"toitself":  toItself,
 	"backlog":   backlog,
 	"sleeps":    sleeps,
 	"raw":       rawCalls,
