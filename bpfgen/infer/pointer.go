@@ -44,7 +44,7 @@ func pointerIn(btf *kernel.BTF, id kernel.TypeID) types.Type {
 	case t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion:
 		out.BTF = id
 	case t.Kind == kernel.KindInt || t.Kind == kernel.KindEnum || t.Kind == kernel.KindPtr,
-		t.Kind == kernel.KindFloat:
+		t.Kind == kernel.KindFloat || t.Kind == kernel.KindArray:
 		out.Elem = id
 	}
 	return out
