@@ -7,6 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
 
 #define PROBED __attribute__((noinline, noclone, noipa))
 
@@ -83,6 +89,15 @@ PROBED void refused(void)
 	free(realloc(last, PTRDIFF_MAX - 4096));
 }
 
+// More than a number can say, which is 0 in its lowest 64 bits.
+PROBED void refused_array(void)
+{
+	volatile size_t many = (size_t)1 << 62;
+
+	last = malloc(1007);
+	free(reallocarray(last, many, 16));
+}
+
 #define MAP(pages) mmap(NULL, (pages) * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
 
 // Of ten pages the first four are given back.
@@ -97,6 +112,21 @@ PROBED void kept_mapped(void)
 PROBED void kept_remapped(void)
 {
 	last = mremap(MAP(3), 3 * 4096, 5 * 4096, MREMAP_MAYMOVE);
+}
+
+// The pages have another place, and the mapping from which they are taken stays.
+PROBED void kept_twice(void)
+{
+	size_t size = 6 * 4096;
+
+	// libc gives the place on only with MREMAP_FIXED, but the kernel reads it.
+	last = (void *)syscall(SYS_mremap, MAP(6), size, size, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
+}
+
+// Of eight pages the first two become three.
+PROBED void kept_in_parts(void)
+{
+	last = mremap(MAP(8), 2 * 4096, 3 * 4096, MREMAP_MAYMOVE);
 }
 
 PROBED void unmapped(void)
@@ -148,8 +178,11 @@ int main(int argc, char **argv)
 	kept_array();
 	kept_large();
 	refused();
+	refused_array();
 	kept_mapped();
 	kept_remapped();
+	kept_twice();
+	kept_in_parts();
 	unmapped();
 	for (int i = 0; i < 3; i++) {
 		pthread_t thread;
