@@ -3,13 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
 
 // mounts makes file systems by the calls that make a mount step by step, in a namespace of its own: one that is mounted
-// at DIR with attributes, changed, mounted anew and unmounted, and others each of which fails at another step. Calls
-// are the steps that succeed, Failed those that do not. Before 5.12 attributes are not changed.
+// at DIR with attributes, changed, mounted anew and unmounted, and others each of which fails at another step, or of what
+// is nowhere. Calls are the steps that succeed, Failed those that do not: before 5.12 each change of attributes.
 func mounts(s settings, args []string) (func() (report, error), error) {
 	if len(args) != 1 {
 		return nil, errors.New("wants a folder")
@@ -94,6 +96,8 @@ func (m *stepByStep) closed(fds ...int) {
 func (m *stepByStep) setattr(dir int, path string, flags uint, attr *unix.MountAttr, want error) {
 	if err := unix.MountSetattr(dir, path, flags, attr); err != unix.ENOSYS {
 		m.want("mount_setattr", err, want)
+	} else {
+		m.failed++
 	}
 }
 
@@ -105,9 +109,8 @@ func (m *stepByStep) bad() {
 	_, err = unix.Fsmount(fs, 0, 0)
 	m.want("fsmount", err, unix.EINVAL) // nothing has been created
 	m.want("fsconfig", unix.FsconfigSetString(fs, "wl-option", "3"), unix.EINVAL)
-	if err := unix.FsconfigSetFlag(0, "wl-option"); err != unix.EINVAL { // of no file system: no line
-		m.err = errors.Join(m.err, fmt.Errorf("fsconfig of no file system: %w", err))
-	}
+	m.want("fsconfig", unix.FsconfigSetFlag(0, "wl-nothing"), unix.EINVAL) // of no file system
+	m.want("fsconfig", unix.FsconfigReconfigure(fs), unix.EBUSY)
 	m.want("fsconfig", unix.FsconfigCreate(fs), nil)
 	mount, err := unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_RDONLY)
 	m.want("fsmount", err, nil)
@@ -120,5 +123,28 @@ func (m *stepByStep) bad() {
 	m.want("move_mount", unix.MoveMount(unix.AT_FDCWD, m.dir+"/wl-gone", unix.AT_FDCWD, "/",
 		unix.MOVE_MOUNT_F_SYMLINKS|unix.MOVE_MOUNT_T_AUTOMOUNTS), unix.ENOENT)
 	m.want("umount", unix.Unmount(m.dir, unix.MNT_EXPIRE|unix.MNT_FORCE), unix.EINVAL)
+	m.nowhere()
 	m.closed(fs, mount)
+}
+
+// nowhere gives calls what is no descriptor and what is no address.
+func (m *stepByStep) nowhere() {
+	const no, bad = uintptr(1 << 20), uintptr(8)
+	here := uintptr(math.MaxUint64 + unix.AT_FDCWD + 1)
+	call := func(step string, number, a, b, c, d, e uintptr, errors ...error) {
+		_, _, err := unix.Syscall6(number, a, b, c, d, e, 0)
+		m.want(step, err, errors[max(slices.Index(errors, error(err)), 0)])
+	}
+	call("fsopen", unix.SYS_FSOPEN, bad, 0, 0, 0, 0, unix.EFAULT)
+	call("fsconfig", unix.SYS_FSCONFIG, no, unix.FSCONFIG_CMD_CREATE, 0, 0, 0, unix.EBADF)
+	call("fsconfig", unix.SYS_FSCONFIG, no, unix.FSCONFIG_CMD_RECONFIGURE, 0, 0, 0, unix.EBADF)
+	call("fsmount", unix.SYS_FSMOUNT, no, 0, unix.MOUNT_ATTR_NOEXEC, 0, 0, unix.EBADF)
+	call("fsmount", unix.SYS_FSMOUNT, 0, 0, 0, 0, 0, unix.EINVAL)
+	call("move_mount", unix.SYS_MOVE_MOUNT, here, bad, here, bad, unix.MOVE_MOUNT_T_SYMLINKS, unix.EFAULT)
+	call("fspick", unix.SYS_FSPICK, here, bad, unix.FSPICK_NO_AUTOMOUNT, 0, 0, unix.EFAULT)
+	call("open_tree", unix.SYS_OPEN_TREE, here, bad, unix.OPEN_TREE_CLONE, 0, 0, unix.EFAULT)
+	call("mount_setattr", unix.SYS_MOUNT_SETATTR, here, bad, 0, bad, 32, unix.EFAULT, unix.ENOSYS)
+	call("mount_setattr", unix.SYS_MOUNT_SETATTR, no, bad, 0, 0, 0, unix.EINVAL, unix.ENOSYS)
+	const openTreeAttr = 467 // on each architecture
+	call("open_tree_attr", openTreeAttr, here, bad, unix.OPEN_TREE_CLONE, bad, 32, unix.EFAULT, unix.ENOSYS)
 }
