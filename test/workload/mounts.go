@@ -10,8 +10,9 @@ import (
 )
 
 // mounts makes file systems by the calls that make a mount step by step, in a namespace of its own: one that is mounted
-// at DIR with attributes, changed, mounted anew and unmounted, and others each of which fails at another step, or of what
-// is nowhere. Calls are the steps that succeed, Failed those that do not: before 5.12 each change of attributes.
+// at DIR with attributes, changed, mounted anew and unmounted, and others each of which fails at another step, or
+// because of what is nowhere. Calls are the steps that succeed, Failed those that do not: before 5.12 each change of
+// attributes.
 func mounts(s settings, args []string) (func() (report, error), error) {
 	if len(args) != 1 {
 		return nil, errors.New("wants a folder")
