@@ -49,6 +49,17 @@ func TestGethostlatency(t *testing.T) {
 	e.has(t, `(?m)^\d\d:\d\d:\d\d +\d+ +getent +\d+\.\d\d getaddrinfo +localhost$`)
 }
 
+// Each function of libc that looks up names is one line, with its name of a host, also where it is called by another
+// one.
+func TestGethostlatencyFunctions(t *testing.T) {
+	path := traceable(t, "hosts")
+	e := startrace(t, "gethostlatency", "-c", path).ok(t)
+	const row = `\d\d:\d\d:\d\d \d+ hosts \d+\.\d\d `
+	e.wantRows(t, "TIME PID COMM LATMS CALL HOST", row+`getaddrinfo 127\.0\.0\.1`, row+`getaddrinfo -`,
+		row+`gethostbyname localhost`, row+`gethostbyname2 localhost`, row+`gethostbyname_r 127\.0\.0\.3`,
+		row+`gethostbyname2_r 127\.0\.0\.4`)
+}
+
 // A connection to a known port.
 func TestTcpconnect(t *testing.T) {
 	needKernelFunctions(t)

@@ -59,6 +59,27 @@ func TestLookupsOfNames(t *testing.T) {
 	}
 }
 
+// An empty path is shown as it is. What a symbolic link says is looked up only by who follows it.
+func TestLookupsOfNothing(t *testing.T) {
+	needKernelFunctions(t)
+	e, d := tool(t, []string{"lookups", "-n", "wl-names"}, "names", t.TempDir())
+	row := fmt.Sprintf(`(?m)^%d +wl-names +lookup +`, d.PID)
+	e.has(t, row+`$`)
+	if strings.Contains(e.stdout, "<fault>") {
+		t.Errorf("a path that was not read: %s", excerpt(e.stdout))
+	}
+	e = startrace(t, "lookups", "-n", "ln", "-c", fmt.Sprintf(`sh -c "cd %s; ln -s not-a-path here; ln -s same same"`,
+		t.TempDir())).ok(t)
+	if rows := linesEnding(e.stdout, " not-a-path"); len(rows) != 0 {
+		t.Errorf("what a link says: %q", rows)
+	}
+	for _, name := range []string{" here", " same"} {
+		if len(linesEnding(e.stdout, name)) == 0 {
+			t.Errorf("no%s: %s", name, excerpt(e.stdout))
+		}
+	}
+}
+
 // The cache is not said to have missed names that are made, by whatever call. It missed those that were to be found,
 // removed or renamed, also where they are not there.
 func TestLookupsMissed(t *testing.T) {

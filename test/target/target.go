@@ -31,6 +31,7 @@ var recipes = map[string]recipe{
 	"results":           {source: "results.c", command: []string{"gcc", "-O1", "-static", "-pthread"}},
 	"thrower":           {source: "thrower.cc", command: []string{"g++", "-O2", "-static"}},
 	"heap":              {source: "heap.c", command: []string{"gcc", "-O1", "-static", "-fno-omit-frame-pointer"}},
+	"hosts":             {source: "hosts.c", command: []string{"gcc", "-O1"}},
 	"points": {source: "points.c", command: []string{"gcc", "-w", "-g", "-O1",
 		"-fno-omit-frame-pointer", "-static"}},
 	"shop":             {source: "shop.c", command: []string{"gcc", "-w", "-g", "-O1", "-static"}},

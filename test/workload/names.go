@@ -37,6 +37,7 @@ func giveNames(dir string) error {
 		bindTo("@abstract"),
 		fails(unix.Link("gone", "other"), unix.ENOENT),
 		fails(unix.Symlink("file", "symlink"), unix.EEXIST),
+		fails(unix.Access("", 0), unix.ENOENT),
 	)
 }
 

@@ -8,8 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// signals tests by signal 0 whether there is the process that does so, by each call that sends signals, and then by a
-// descriptor that is of no process, and one that is none. Calls are all of these, Failed the last two.
+// signals tests by signal 0 whether there is the process that does so, by each call that sends signals, by the two
+// numbers that stand for a descriptor of oneself, and then by a descriptor that is of no process, and one that is none.
+// Calls are all of these, Failed the last two and those that the kernel does not know. FDs has how many of "selves" it
+// knows.
 func signals(s settings, args []string) (func() (report, error), error) {
 	const comm = "wl-signals"
 	return func() (done report, err error) {
@@ -31,6 +33,14 @@ func signals(s settings, args []string) (func() (report, error), error) {
 			} {
 				if err := call(); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
+				}
+				done.Calls++
+			}
+			for _, self := range []int{unix.PIDFD_SELF_THREAD, unix.PIDFD_SELF_THREAD_GROUP} {
+				if err := unix.PidfdSendSignal(self, 0, nil, 0); err == nil {
+					done.FDs["selves"]++
+				} else {
+					done.Failed++
 				}
 				done.Calls++
 			}
