@@ -391,6 +391,20 @@ func TestFatraceClassic(t *testing.T) {
 	}
 }
 
+// Files that a process has when it ends are closed then, each once, also where it has mapped them.
+func TestFatraceLeft(t *testing.T) {
+	path := traceable(t, "leaves")
+	dir := t.TempDir()
+	command := fmt.Sprintf(`sh -c "%s %s/mapped %s/open; true"`, path, dir, dir)
+	e := startrace(t, "fatrace", "--classic", "-c", command).ok(t)
+	for name, want := range map[string]string{"mapped": "CW", "open": "C"} {
+		closed := fmt.Sprintf(`(?m)^leaves\(\d+\): %s %s/%s$`, want, regexp.QuoteMeta(dir), name)
+		if n := len(regexp.MustCompile(closed).FindAllString(e.stdout, -1)); n != 1 && e.lost(t) == 0 {
+			t.Errorf("%d lines like %s in\n%s", n, closed, excerpt(e.stdout))
+		}
+	}
+}
+
 // All ways in which names come, change and go, and in which a file gets another length, against what fatrace(8) 0.17
 // shows of them: its lines, but that it has O where these have RO and RWO, and the events of one moment in one line.
 func TestFatraceNames(t *testing.T) {
