@@ -9,6 +9,8 @@
 //	                                              moves.go
 //	workload [flags] clones DIR                   bytes of a file cloned into others (reflinks), see clones.go
 //	workload [flags] twins DIR                    two requests of io_uring with one number at a time, see ring.go
+//	workload [flags] rounds N DIR                 N rounds of requests of io_uring, see ringways.go
+//	workload [flags] ringways DIR                 requests of io_uring that do what calls do, see ringways.go
 //	workload [flags] sendfile FILE                a file sent to /dev/null by sendfile
 //	workload [flags] queues N                     N message queues that stay, and N pipes that do not
 //	workload [flags] blocks N DEVICE              N reads of 4096 bytes of a block device
@@ -118,6 +120,8 @@ var works = map[string]work{
 	"structs":   structs,
 	"moves":     moves,
 	"clones":    clones,
+	"rounds":    rounds,
+	"ringways":  ringWays,
 	"twins":     twins,
 	"sendfile":  sendfile,
 	"coldexecs": coldexecs,

@@ -91,13 +91,13 @@ func openByRing(dir string, fds map[string]int) error {
 	if fds["ring"], err = r.open(openat, filepath.Join(dir, "by-ring")); err != nil {
 		return err
 	}
-	how := unix.OpenHow{Flags: unix.O_RDWR | unix.O_CREAT, Mode: 0o600}
-	address := uint64(uintptr(unsafe.Pointer(&how)))
-	openat2 := ringRequest{opcode: ringOpenat2, length: uint32(unsafe.Sizeof(how)), offset: address}
+	how := &scratch.how
+	*how = unix.OpenHow{Flags: unix.O_RDWR | unix.O_CREAT, Mode: 0o600}
+	openat2 := ringRequest{opcode: ringOpenat2, length: uint32(unsafe.Sizeof(*how)), offset: address(how)}
 	if fds["ring2"], err = r.open(openat2, filepath.Join(dir, "by-ring2")); err != nil {
 		return err
 	}
-	how = unix.OpenHow{Flags: unix.O_RDWR}
+	*how = unix.OpenHow{Flags: unix.O_RDWR}
 	_, err = r.open(openat, filepath.Join(dir, "gone-ring"))
 	_, err2 := r.open(openat2, filepath.Join(dir, "gone-ring2"))
 	return errors.Join(fails(err, unix.ENOENT), fails(err2, unix.ENOENT), r.close())
@@ -109,13 +109,6 @@ func (r *ring) open(request ringRequest, name string) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	request.fd, request.address = unix.AT_FDCWD, uint64(uintptr(unsafe.Pointer(text)))
-	if err := r.submit(request, r.submitted+1); err != nil {
-		return -1, err
-	}
-	if result := r.result(r.submitted - 1); result < 0 {
-		return -1, unix.Errno(-result)
-	} else {
-		return int(result), nil
-	}
+	request.fd, request.address = unix.AT_FDCWD, address(text)
+	return r.one(request)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -12,9 +13,11 @@ import (
 
 // The numbers of io_uring, of include/uapi/linux/io_uring.h.
 const (
-	ringRead, ringWrite = 22, 23
-	ringSQEs            = 0x10000000
-	ringGetEvents       = 1
+	ringNop, ringRead, ringWrite = 0, 22, 23
+	ringSQEs                     = 0x10000000
+	ringGetEvents                = 1
+	ringEntries                  = 16
+	ringAsync, ringSkip          = 1 << 4, 1 << 6 // IOSQE_ASYNC, IOSQE_CQE_SKIP_SUCCESS
 )
 
 // ringOffsets are where the parts of a queue lie in its memory.
@@ -40,20 +43,33 @@ type ringRequest struct {
 	length        uint32
 	rwFlags       uint32
 	userData      uint64
-	_             [3]uint64
+	buffer        uint16
+	personality   uint16
+	file          int32 // splice_fd_in, and file_index
+	_             [2]uint64
 }
 
-// ring is a queue of io_uring of four requests.
+// scratch is memory that requests can name by its address: it does not move, as what is on a goroutine's stack can.
+var scratch struct {
+	bytes [1 << 12]byte
+	parts [2]unix.Iovec
+	stat  unix.Statx_t
+	how   unix.OpenHow
+}
+
+func address[T any](part *T) uint64 { return uint64(uintptr(unsafe.Pointer(part))) }
+
+// ring is a queue of io_uring of 16 requests.
 type ring struct {
-	fd, submitted   int
-	p               ringParams
-	queue, requests []byte
+	fd, submitted, taken int
+	p                    ringParams
+	queue, requests      []byte
 }
 
 // newRing gives nil where the kernel has no io_uring.
 func newRing() (*ring, error) {
 	r := &ring{}
-	fd, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, 4, uintptr(unsafe.Pointer(&r.p)), 0)
+	fd, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, ringEntries, uintptr(unsafe.Pointer(&r.p)), 0)
 	if errno == unix.ENOSYS || errno == unix.EPERM || errno == unix.EACCES {
 		return nil, nil
 	}
@@ -69,33 +85,51 @@ func newRing() (*ring, error) {
 	return r, errors.Join(err, requestsErr)
 }
 
-// submit makes a request, and waits until so many have ended since the ring was made.
-func (r *ring) submit(request ringRequest, ended int) error {
-	*(*ringRequest)(unsafe.Pointer(&r.requests[r.submitted*int(unsafe.Sizeof(request))])) = request
-	*(*uint32)(unsafe.Pointer(&r.queue[int(r.p.sq.array)+4*r.submitted])) = uint32(r.submitted)
-	r.submitted++
-	*(*uint32)(unsafe.Pointer(&r.queue[r.p.sq.tail])) = uint32(r.submitted)
-	n, _, errno := unix.Syscall6(unix.SYS_IO_URING_ENTER, uintptr(r.fd), 1, uintptr(ended), ringGetEvents, 0, 0)
-	if n != 1 {
-		return fmt.Errorf("io_uring took %d of 1 requests: %w", n, errno)
+// submit makes requests, at most 16, and waits for none.
+func (r *ring) submit(requests ...ringRequest) error {
+	for _, request := range requests {
+		at := r.submitted % int(r.p.sqEntries)
+		*(*ringRequest)(unsafe.Pointer(&r.requests[at*int(unsafe.Sizeof(request))])) = request
+		*(*uint32)(unsafe.Pointer(&r.queue[int(r.p.sq.array)+4*at])) = uint32(at)
+		r.submitted++
+	}
+	atomic.StoreUint32((*uint32)(unsafe.Pointer(&r.queue[r.p.sq.tail])), uint32(r.submitted))
+	n, _, errno := unix.Syscall6(unix.SYS_IO_URING_ENTER, uintptr(r.fd), uintptr(len(requests)), 0, 0, 0, 0)
+	if int(n) != len(requests) {
+		return fmt.Errorf("io_uring took %d of %d requests: %w", n, len(requests), errno)
 	}
 	return nil
 }
 
-// result is what the request that ended as the n-th, from 0 on, gave. From Linux 5.4 on the ends lie in the same memory
-// as the requests' queue (IORING_FEAT_SINGLE_MMAP), at the sixth number of their offsets.
+// wait waits for so many ends, and gives what the requests came to, in the order in which they ended.
+func (r *ring) wait(n int) ([]int32, error) {
+	_, _, errno := unix.Syscall6(unix.SYS_IO_URING_ENTER, uintptr(r.fd), 0, uintptr(n), ringGetEvents, 0, 0)
+	if errno != 0 {
+		return nil, errno
+	}
+	results := make([]int32, n)
+	for i := range results {
+		results[i] = r.result(r.taken)
+		r.taken++
+	}
+	// From Linux 5.4 on the head of the ends lies in the same memory as the requests' queue (IORING_FEAT_SINGLE_MMAP).
+	atomic.StoreUint32((*uint32)(unsafe.Pointer(&r.queue[r.p.cq.head])), uint32(r.taken))
+	return results, nil
+}
+
+// do makes requests and waits for the ends of all.
+func (r *ring) do(requests ...ringRequest) ([]int32, error) {
+	if err := r.submit(requests...); err != nil {
+		return nil, err
+	}
+	return r.wait(len(requests))
+}
+
+// result is what the request that ended as the n-th, from 0 on, gave. The ends lie at the sixth number of their
+// offsets.
 func (r *ring) result(n int) int32 {
 	const size, result = 16, 8 // struct io_uring_cqe
-	return *(*int32)(unsafe.Pointer(&r.queue[int(r.p.cq.dropped)+n*size+result]))
-}
-
-// wait waits until so many requests have ended.
-func (r *ring) wait(ended int) error {
-	_, _, errno := unix.Syscall6(unix.SYS_IO_URING_ENTER, uintptr(r.fd), 0, uintptr(ended), ringGetEvents, 0, 0)
-	if errno != 0 {
-		return errno
-	}
-	return nil
+	return *(*int32)(unsafe.Pointer(&r.queue[int(r.p.cq.dropped)+n%int(r.p.cqEntries)*size+result]))
 }
 
 func (r *ring) close() error {
@@ -110,13 +144,10 @@ func byRing(from, to int, fds map[string]int) error {
 		return err
 	}
 	fds["ring"] = r.fd
-	buffer := make([]byte, 512)
-	address := uint64(uintptr(unsafe.Pointer(&buffer[0])))
-	err = errors.Join(
-		r.submit(ringRequest{opcode: ringRead, fd: int32(from), address: address, length: 401}, 1),
-		r.submit(ringRequest{opcode: ringWrite, fd: int32(to), address: address, length: 402}, 2),
-	)
-	return errors.Join(err, r.close())
+	memory := address(&scratch.bytes)
+	_, readErr := r.do(ringRequest{opcode: ringRead, fd: int32(from), address: memory, length: 401})
+	_, writeErr := r.do(ringRequest{opcode: ringWrite, fd: int32(to), address: memory, length: 402})
+	return errors.Join(readErr, writeErr, r.close())
 }
 
 // twins makes two requests of io_uring that have the same number and are under way at one time: to read a pipe, into
@@ -153,13 +184,13 @@ func twinReads(name string) (int, error) {
 	if err := unix.Pipe2(pipe[:], 0); err != nil {
 		return 0, err
 	}
-	buffer := make([]byte, 512)
-	address := uint64(uintptr(unsafe.Pointer(&buffer[0])))
-	err = errors.Join(
-		r.submit(ringRequest{opcode: ringRead, fd: int32(pipe[0]), address: address, length: 1, userData: 7}, 0),
-		r.submit(ringRequest{opcode: ringRead, fd: int32(file), address: address, length: 401, userData: 7}, 1),
-	)
+	memory := address(&scratch.bytes)
+	err = r.submit(
+		ringRequest{opcode: ringRead, fd: int32(pipe[0]), address: memory, length: 1, userData: 7},
+		ringRequest{opcode: ringRead, fd: int32(file), address: memory, length: 401, userData: 7})
+	_, endErr := r.wait(1)
 	_, writeErr := unix.Write(pipe[1], make([]byte, 1))
-	return 2, errors.Join(err, writeErr, r.wait(2), unix.Close(pipe[0]), unix.Close(pipe[1]), unix.Close(file),
+	_, lastErr := r.wait(1)
+	return 2, errors.Join(err, endErr, writeErr, lastErr, unix.Close(pipe[0]), unix.Close(pipe[1]), unix.Close(file),
 		r.close())
 }
