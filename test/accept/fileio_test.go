@@ -93,7 +93,7 @@ func TestFiletopCopy(t *testing.T) {
 	e.has(t, `(?m)^ *\d+ +cp +two +\S+ +\d+ +0 +\d+ +0 +123456 +123456$`)
 }
 
-// A read at the end of a file counts, with 0 bytes, also where it is the only one; the end of a copy does not.
+// A read at the end of a file counts, with 0 bytes, also where it is the only one.
 func TestFiletopAtTheEnd(t *testing.T) {
 	needTracing(t)
 	dir := t.TempDir()
@@ -106,6 +106,20 @@ func TestFiletopAtTheEnd(t *testing.T) {
 		fmt.Sprintf("sh -c 'dd if=%s/three of=/dev/null; dd if=%[1]s/empty of=/dev/null'", dir)).ok(t)
 	e.has(t, `(?m)^ *\d+ +dd +three +\S+ +\d+ +4 +0 +1536 +0 +1536$`)
 	e.has(t, `(?m)^ *\d+ +dd +empty +\S+ +\d+ +1 +0 +0 +0 +0$`)
+}
+
+// At the end of a file each way to read counts, with 0 bytes, and each copy for both of its files.
+func TestFiletopEnds(t *testing.T) {
+	e, d := tool(t, []string{"filetop", "-i", "1h", "-r", "100"}, "ends", t.TempDir())
+	reads, writes, bytes := 4, 2, 0 // those of the calls; splice writes into a pipe
+	if _, ring := d.FDs["ring"]; ring {
+		reads, writes, bytes = reads+1, writes+1, bytes+402
+	}
+	if _, aio := d.FDs["aio"]; aio && kernelFunctions(t) {
+		reads, writes, bytes = reads+2, writes+2, bytes+502+504
+	}
+	e.has(t, fmt.Sprintf(`(?m)^ *%d +wl-ends +empty +\S+ +\d+ +%d +0 +0 +0 +0$`, d.PID, reads))
+	e.has(t, fmt.Sprintf(`(?m)^ *%d +wl-ends +other +\S+ +\d+ +0 +%d +0 +%d +%[3]d$`, d.PID, writes, bytes))
 }
 
 // A line for each end of each call that moves bytes. The lines of fatrace(8) only in the long form: TestFatraceClassic

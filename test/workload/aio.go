@@ -35,8 +35,8 @@ type aioEnd struct {
 }
 
 // byAIO makes four requests by one io_submit: to read from, to write to to, and the same with lists of memory. Where
-// the kernel has no AIO it does nothing.
-func byAIO(from, to int, fds map[string]int) error {
+// the kernel has no AIO it does nothing. moved is how many bytes they are to move.
+func byAIO(from, to int, moved int64, fds map[string]int) error {
 	var context uintptr
 	_, _, errno := unix.Syscall(unix.SYS_IO_SETUP, 4, uintptr(unsafe.Pointer(&context)), 0)
 	if errno == unix.ENOSYS {
@@ -46,14 +46,14 @@ func byAIO(from, to int, fds map[string]int) error {
 		return errno
 	}
 	fds["aio"] = -1 // it has no descriptor
-	err := submitAIO(context, from, to)
+	err := submitAIO(context, from, to, moved)
 	if _, _, errno := unix.Syscall(unix.SYS_IO_DESTROY, context, 0, 0); errno != 0 {
 		return errno
 	}
 	return err
 }
 
-func submitAIO(context uintptr, from, to int) error {
+func submitAIO(context uintptr, from, to int, moved int64) error {
 	memory := make([]byte, 512)
 	buffer := uint64(uintptr(unsafe.Pointer(&memory[0])))
 	list := func(size int) uint64 {
@@ -78,7 +78,7 @@ func submitAIO(context uintptr, from, to int) error {
 	for _, end := range ends {
 		sum += end.result
 	}
-	if int(n) != len(ends) || sum != 501+502+503+504 {
+	if int(n) != len(ends) || sum != moved {
 		return fmt.Errorf("%d requests of AIO moved %d bytes: %w", n, sum, errno)
 	}
 	return nil

@@ -8,6 +8,7 @@
 //	workload [flags] moves DIR                    bytes moved between files by each call that moves bytes, see
 //	                                              moves.go
 //	workload [flags] clones DIR                   bytes of a file cloned into others (reflinks), see clones.go
+//	workload [flags] ends DIR                     an empty file read by each call that moves bytes, see ends.go
 //	workload [flags] twins DIR                    two requests of io_uring with one number at a time, see ring.go
 //	workload [flags] rounds N DIR                 N rounds of requests of io_uring, see ringways.go
 //	workload [flags] ringways DIR                 requests of io_uring that do what calls do, see ringways.go
@@ -122,6 +123,7 @@ var works = map[string]work{
 	"clones":    clones,
 	"rounds":    rounds,
 	"ringways":  ringWays,
+	"ends":      ends,
 	"twins":     twins,
 	"sendfile":  sendfile,
 	"coldexecs": coldexecs,

@@ -45,8 +45,8 @@ func move(dir string, fds map[string]int) error {
 		return err
 	}
 	fds["from"], fds["to"] = from, to
-	err = errors.Join(transfer(from, to), between(from, to), byRing(from, to, fds), byAIO(from, to, fds),
-		byMapping(filepath.Join(dir, "mapped")))
+	err = errors.Join(transfer(from, to), between(from, to), byRing(from, to, fds),
+		byAIO(from, to, 501+502+503+504, fds), byMapping(filepath.Join(dir, "mapped")))
 	return errors.Join(err, unix.Close(from), unix.Close(to))
 }
 
