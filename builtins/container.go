@@ -175,7 +175,7 @@ func cellCall(e *Env, c *call) (starlark.Value, error) {
 	}
 	first, ok := PlainValue(init)
 	if !ok {
-		return nil, fmt.Errorf("cell: got %s, want an int, bool, string, tuple or record: what kernel halves can hold",
+		return nil, fmt.Errorf("cell: got %s, want an int, float, bool, string, tuple or record: what kernel halves can hold",
 			init.Type())
 	}
 	if err := value.CheckWords(init); err != nil {

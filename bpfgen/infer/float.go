@@ -112,8 +112,11 @@ func hasFloat(t types.Type) bool {
 // byOrder makes a comparison with floats one of ints; ok is false where x and y are others. Where the constant is no
 // float of the other one's width, the next smaller one stands for it, and the operator follows.
 func byOrder(op syntax.Token, x, y val, pos plan.Pos) (_ syntax.Token, l, r val, ok bool) {
-	switch xf, yf := x.typ().Kind == types.Float, y.typ().Kind == types.Float; {
+	varies := func(v val) bool { return v.c == nil && v.typ().Kind == types.Float }
+	switch xf, yf := varies(x), varies(y); {
 	case !xf && !yf:
+		withFloat(x, y, pos)
+		withFloat(y, x, pos)
 		return op, x, y, false
 	case xf && yf && x.typ().Bits != y.typ().Bits:
 		refuse(pos, "floats of 32 and 64 bits are compared in user space only: compare each with a constant")
@@ -126,7 +129,11 @@ func byOrder(op syntax.Token, x, y val, pos plan.Pos) (_ syntax.Token, l, r val,
 		}
 	}
 	c, isNumber := numberOf(y.c)
-	if !isNumber {
+	switch kind := y.typ().Kind; {
+	case isNumber:
+	case y.c == nil && (kind == types.Bot || kind == types.None): // a cell that nothing has set yet
+		return op, ordered(x, pos), y, true
+	default:
 		if y.c == nil && y.typ().Kind == types.Int {
 			refuse(pos, "a float and an int are compared in user space only: compare with a constant")
 		}
@@ -138,6 +145,17 @@ func byOrder(op syntax.Token, x, y val, pos plan.Pos) (_ syntax.Token, l, r val,
 	}
 	return op, ordered(x, pos), intVal(word), true
 }
+
+// withFloat refuses to compare an int with a constant float: 2 is 2.0.
+func withFloat(x, c val, pos plan.Pos) {
+	f, isFloat := c.c.(plan.Float)
+	if kind := plainKind(x.typ().Kind); isFloat && x.c == nil && kind == types.Int {
+		refuse(pos, "%v is a float, and the other value an int: compare with an int here", float64(f))
+	}
+}
+
+// isFloat reports whether a part of the event that user code asks for is a float.
+func isFloat(x uval) bool { return x.known && x.v.typ().Kind == types.Float }
 
 // ordered is a float as the int by which it is compared.
 func ordered(v val, pos plan.Pos) val {

@@ -120,12 +120,14 @@ func (b *body) attempt(f func()) *refusal.Refusal {
 // cont is what is known of a container that a kernel half uses. The caller may change it. If a mark was made since the
 // last change it is a copy, so that going back to the mark undoes the change.
 func (u *unit) cont(c *plan.Container) *contType {
+	t, ok := u.conts.Get(c.ID)
+	if !ok {
+		t = newContType(c) // refuses a first value that no kernel half can keep
+	}
 	u.noteUse(c.ID, c.Kind != plan.Table && c.Kind != plan.Cell)
 	u.used.Set(c.ID, true)
-	t, ok := u.conts.Get(c.ID)
 	switch {
 	case !ok:
-		t = newContType(c)
 	case t.owner == u.owner:
 		return t
 	default:

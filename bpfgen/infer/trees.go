@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"math"
+
 	"fmt"
 
 	"github.com/startrace/startrace/bpfgen/fold"
@@ -24,6 +26,8 @@ func constExpr(c plan.Value, pos plan.Pos) *tree.Expr {
 	case plan.Int:
 		mustBeWord(pos, c)
 		e.Int = fold.Word(c.Big)
+	case plan.Float:
+		e.Int = int64(math.Float64bits(float64(c)))
 	case plan.String:
 		if len(c) > maxConst {
 			wrong(pos, "a string of %d bytes; a kernel half takes %d", len(c), maxConst)
@@ -169,6 +173,8 @@ func constType(c plan.Value) types.Type {
 			return types.U64
 		}
 		return types.I64
+	case plan.Float:
+		return types.FloatOf(64)
 	case plan.String:
 		return types.StrOf(len(c) + 1)
 	case plan.Bytes:

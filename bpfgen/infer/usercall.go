@@ -205,7 +205,7 @@ func (u arguments) either(f *builtin, x *syntax.CallExpr, number func([]uval) bo
 		return uval{typ: "int"}
 	case !known && reads && !converts:
 		wrong(x.Lparen, "%s runs in the kernel, but an argument is computed in user space", f.name)
-	case known:
+	case known && (reads || !slices.ContainsFunc(vals, isFloat)): // user space computes with floats
 		return u.byKernel(f, x, vals)
 	}
 	for _, v := range vals {

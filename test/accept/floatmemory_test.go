@@ -155,3 +155,33 @@ at_exit(lambda: print(n.items()))
 `, "BIN", binary)), "-c", binary).ok(t)
 	equalLines(t, lines(e.stdout), []string{"2 3.5 6.5 <fault> 8.0", "[((3.5, 6.5), 1)]"})
 }
+
+// A cell begins with a float, or is refused with its place where no kernel half could keep what it begins with.
+func TestCellsOfFloats(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, "gcc -g -O0", "floats.c", storedFloats)
+	e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+largest = cell(0.5)
+def keep(e):
+    d = e.args.n.d
+    if d > largest.get() and d < 1e200:
+        largest.set(d)
+probe("uprobe:BIN:look", kernel = keep)
+at_exit(lambda: print("largest", largest.get()))
+`, "BIN", binary)), "-c", binary).ok(t)
+	if !strings.Contains(e.stdout, "\nlargest 1.6777217e+07\n") {
+		t.Errorf("got %s", e.stdout)
+	}
+	for code, want := range map[string]string{
+		"c = cell('x' * 100000)\nprobe('uprobe:BIN:look', kernel = lambda e: c.set('y'))": "" +
+			"script.star:1:8: a string of 100000 bytes; a kernel half takes 8184",
+		"c = cell(True)\nprobe('uprobe:BIN:look', kernel = lambda e: c.set(e.args.n.i == 2.0))": "" +
+			"2 is a float, and the other value an int: compare with an int here",
+	} {
+		e := startrace(t, "-q", script(t, strings.ReplaceAll(code, "BIN", binary)), "-c", binary)
+		if !strings.Contains(e.stderr, want) || strings.Contains(e.stderr, "internal error") {
+			t.Errorf("%s: got %s, want %s", code, e.stderr, want)
+		}
+	}
+}
