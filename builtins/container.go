@@ -175,8 +175,8 @@ func cellCall(e *Env, c *call) (starlark.Value, error) {
 	}
 	first, ok := PlainValue(init)
 	if !ok {
-		return nil, fmt.Errorf("cell: got %s, want an int, float, bool, string, tuple or record: what kernel halves can hold",
-			init.Type())
+		return nil, fmt.Errorf("cell: got %s, want an int, float, bool, string, tuple or record: "+
+			"what kernel halves can hold", init.Type())
 	}
 	if err := value.CheckWords(init); err != nil {
 		return nil, fmt.Errorf("cell: %w", err)

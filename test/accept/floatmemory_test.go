@@ -175,7 +175,7 @@ at_exit(lambda: print("largest", largest.get()))
 	}
 	for code, want := range map[string]string{
 		"c = cell('x' * 100000)\nprobe('uprobe:BIN:look', kernel = lambda e: c.set('y'))": "" +
-			"script.star:1:8: a string of 100000 bytes; a kernel half takes 8184",
+			"script.star:1:5: a string of 100000 bytes; a kernel half takes 8184",
 		"c = cell(True)\nprobe('uprobe:BIN:look', kernel = lambda e: c.set(e.args.n.i == 2.0))": "" +
 			"2 is a float, and the other value an int: compare with an int here",
 	} {
