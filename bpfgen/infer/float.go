@@ -157,9 +157,11 @@ func withFloat(x, c val, pos plan.Pos) {
 // isFloat reports whether a part of the event that user code asks for is a float.
 func isFloat(x uval) bool { return x.known && x.v.typ().Kind == types.Float }
 
-// ordered is a float as the int by which it is compared.
+// ordered is a float as the int by which it is compared. That of the start of a span is made at the start.
 func ordered(v val, pos plan.Pos) val {
-	return exprVal(orAbsent(v.expr, pos, func(e *tree.Expr) *tree.Expr { return orderWord(e, pos) }))
+	out := exprVal(orAbsent(v.expr, pos, func(e *tree.Expr) *tree.Expr { return orderWord(e, pos) }))
+	out.start = v.start
+	return out
 }
 
 // besidesExact is a comparison with a constant that lies above the number of the word, and below the next one. No

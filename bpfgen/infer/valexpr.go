@@ -57,7 +57,7 @@ func (b *body) num(v val, pos plan.Pos) *tree.Expr {
 		}
 	}
 	hint := instead(v.c)
-	if v.typ().Kind == types.Float {
+	if v.c == nil && v.typ().Kind == types.Float {
 		hint = ": a kernel half stores and compares floats; the handler, in user space, computes with them"
 	}
 	refuse(v.place(pos), "got %s, want an int%s", v.describe(), hint)

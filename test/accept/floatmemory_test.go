@@ -185,3 +185,24 @@ at_exit(lambda: print("largest", largest.get()))
 		}
 	}
 }
+
+// A float of the start of a span is compared as it was at the start, whatever has become of it.
+func TestFloatsOfTheStart(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, "gcc -g -O0", "change.c", `struct n { int i; double d; float f; };
+__attribute__((noinline)) int change(struct n *p) { p->d += 100; p->f += 100; p->i += 100; return 0; }
+int main(void) { for (int i = 0; i < 3; i++) { struct n n = {i, i + 0.5, i + 0.25f}; change(&n); } return 0; }
+`)
+	e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+n, m = count(), count()
+P = "ufunc:BIN:change"
+probe(P, lambda e: n[e.args.p.d].add(), where = lambda e: e.start.args.p.d < 1.75)
+probe(P, lambda e: m[e.start.args.p.f == 1.25, e.args.p.f == 101.25, e.start.args.p.f in (2.25, 7)].add())
+probe(P, lambda e: print("user", e.start.args.p.d), where = lambda e: e.args.p.d > 101 and e.start.args.p.d != 2.5)
+at_exit(lambda: [print("count", k, v) for k, v in n.items() + m.items()])
+`, "BIN", binary)), "-c", binary).ok(t)
+	equalLines(t, lines(e.stdout), []string{"count (False, False, False) 1", "count (False, False, True) 1",
+		"count (True, True, False) 1", "count 100.5 1", "count 101.5 1",
+		"user 1.5"})
+}

@@ -30,7 +30,8 @@ func TestBuild(t *testing.T) {
 			t.Errorf("%s: %v: %s", name, err, out)
 		}
 		needs, err := Needs(path)
-		if shared := strings.Contains(name, "shared"); err != nil || (len(needs) >= 2) != shared {
+		shared := strings.Contains(name, "shared") || name == "hosts" // what it calls is in the C library
+		if err != nil || (len(needs) >= 2) != shared {
 			t.Errorf("%s needs %v, %v", name, needs, err)
 		}
 	}
