@@ -3,6 +3,8 @@ package render
 import (
 	"encoding/csv"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/startrace/startrace/internal/escape"
@@ -27,7 +29,11 @@ func (w csvWriter) cell(v Value) string {
 	case int64, uint64, bool:
 		return plainText(v)
 	case float64:
-		return string(appendJSONFloat(nil, v))
+		text := strconv.FormatFloat(v, 'g', -1, 64)
+		if math.IsInf(v, 0) { // +Inf is no number to spreadsheets
+			text = w.guarded(text)
+		}
+		return text
 	case string:
 		return w.guarded(escape.ByteLine(v))
 	case []byte:

@@ -50,7 +50,7 @@ func (t *Table) fill(rows []Row, flat []flatColumn) *grid {
 	for _, r := range rows {
 		line := make([]string, 0, len(g.right))
 		for i := range keys {
-			line = g.add(line, at(r.Key, i))
+			line = g.addKey(line, at(r.Key, i))
 		}
 		for _, c := range flat {
 			line = g.add(line, c.get(r))
@@ -77,6 +77,15 @@ func (g *grid) add(line []string, v Value) []string {
 		g.right[len(line)] = false
 	}
 	return append(line, plainText(v))
+}
+
+// addKey is add of a part of a key.
+func (g *grid) addKey(line []string, v Value) []string {
+	line = g.add(line, v)
+	if _, float := v.(float64); float {
+		line[len(line)-1] = string(appendKey(nil, v))
+	}
+	return line
 }
 
 // percent adds each row's share of the sum over all rows of the table, shown

@@ -106,9 +106,9 @@ func (p *Printer) appendStacked(dst []byte, t *Table, rows []Row, flat []flatCol
 			case ok:
 				dst = appendFrames(dst, stack)
 			case i > 0:
-				dst = appendValue(append(dst, ", "...), v)
+				dst = appendKey(append(dst, ", "...), v)
 			default:
-				dst = appendValue(dst, v)
+				dst = appendKey(dst, v)
 			}
 		}
 		dst = append(dst, "]:"...)

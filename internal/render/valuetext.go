@@ -77,9 +77,17 @@ func appendList(dst []byte, values []Value) []byte {
 		if i > 0 {
 			dst = append(dst, ", "...)
 		}
-		dst = appendValue(dst, v)
+		dst = appendKey(dst, v)
 	}
 	return dst
+}
+
+// appendKey writes a part of a key, or of a tuple. A float is whole there, since what is near it can be another key.
+func appendKey(dst []byte, v Value) []byte {
+	if f, ok := v.(float64); ok {
+		return format.AppendFloat(dst, f)
+	}
+	return appendValue(dst, v)
 }
 
 func appendStats(dst []byte, s *Stats) []byte {

@@ -3,6 +3,7 @@ package value
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -146,6 +147,9 @@ func rawInt(t *wire.Type, v starlark.Value) (uint64, error) {
 			return v.ID, nil
 		}
 	case starlark.Int:
+		if t.Kind == wire.Float { // 100 is 100.0
+			return floatOfInt(t, v)
+		}
 		if n, ok := v.Int64(); t.Kind == wire.Pointer && ok && n < 0 && n >= -wire.MaxErrno { // ERR_PTR
 			return uint64(n), nil
 		}
@@ -154,6 +158,15 @@ func rawInt(t *wire.Type, v starlark.Value) (uint64, error) {
 		}
 	}
 	return 0, wanted(t, v)
+}
+
+// floatOfInt gives the bits of the float that an int is equal to.
+func floatOfInt(t *wire.Type, v starlark.Int) (uint64, error) {
+	f, way := new(big.Float).SetInt(v.BigInt()).Float64()
+	if way != big.Exact {
+		return 0, wanted(t, v)
+	}
+	return fitFloat(t, f)
 }
 
 // fitFloat gives the bits of a float. One of 32 bits has only those that lose nothing by it.

@@ -206,3 +206,52 @@ at_exit(lambda: [print("count", k, v) for k, v in n.items() + m.items()])
 		"count (True, True, False) 1", "count 100.5 1", "count 101.5 1",
 		"user 1.5"})
 }
+
+// A float in a key is printed whole, in each format, and an int finds the float that it is equal to.
+func TestFloatsInKeys(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, "gcc -g -O0", "near.c", `#include <math.h>
+volatile double sink;
+__attribute__((noinline)) int look(double *p) { sink = *p; return 0; }
+int main(void) {
+	double all[] = {4.123, 4.124, 123456789.25, 100, -0.0, NAN, INFINITY};
+	for (int i = 0; i < 7; i++) look(&all[i]);
+	return 0;
+}
+`)
+	text := strings.ReplaceAll(`
+n, seen = count(), table()
+def keep(e):
+    seen[e.args.p[0]] = 1.5
+probe("uprobe:BIN:look", kernel = lambda e: n[e.args.p[0], 0.5].add())
+probe("uprobe:BIN:look", kernel = keep)
+def end():
+    seen[7] = 3
+    print(seen[100], seen.get(100), 100 in seen, 0 in seen, 101 in seen, (1 << 70) + 1 in seen, seen[7.0])
+at_exit(end)
+`, "BIN", binary)
+	for format, want := range map[string][]string{
+		"text": {"4.123 0.5 1", "4.124 0.5 1", "1.2345678925e+08 0.5 1", "100.0 0.5 1", "0.0 0.5 1", "nan 0.5 1",
+			"+inf 0.5 1", "1.5 1.5 True True False False 3.0"},
+		"csv": {"n,4.123,0.5,1", "n,4.124,0.5,1", "n,1.2345678925e+08,0.5,1", "n,100,0.5,1", "n,0,0.5,1", "n,NaN,0.5,1",
+			"n,+Inf,0.5,1"},
+	} {
+		e := startrace(t, "-q", "--format", format, script(t, text), "-c", binary).ok(t)
+		for _, line := range want {
+			if out := spaced(e.stdout); !strings.Contains(out, "\n"+line+"\n") {
+				t.Errorf("%s: no %q in\n%s", format, line, out)
+			}
+		}
+	}
+}
+
+// spaced is a text whose columns are one space apart, on lines that all end.
+func spaced(text string) string {
+	var out strings.Builder
+	out.WriteString("\n")
+	for line := range strings.Lines(text) {
+		out.WriteString(strings.Join(strings.Fields(line), " ") + "\n")
+	}
+	return out.String()
+}
