@@ -219,7 +219,7 @@ func TestClones(t *testing.T) {
 func TestTwinRequests(t *testing.T) {
 	e, d := tool(t, []string{"filetop", "-i", "1h", "-r", "100"}, "twins", t.TempDir())
 	if d.Calls == 0 {
-		t.Skip("needs a kernel with io_uring")
+		t.Skip("needs io_uring (CONFIG_IO_URING, sysctl kernel.io_uring_disabled)")
 	}
 	row := `twin +\S+ +\d+ +1 +0 +401 +0 +401` // and the pipe has no name
 	if !atLeast(t, 5, 18) {

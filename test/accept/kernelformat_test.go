@@ -23,12 +23,12 @@ func traceInstance(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join("/sys/kernel/tracing/instances", "startrace_test_format")
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Skipf("needs instances of tracefs: %v", err)
+		t.Skipf("needs instances of tracefs (CONFIG_TRACING): %v", err)
 	}
 	t.Cleanup(func() { _ = os.Remove(dir) })
 	for name, text := range map[string]string{"buffer_size_kb": "8192", "options/event-fork": "1"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0); err != nil {
-			t.Skipf("needs instances of tracefs: %v", err)
+			t.Skipf("needs instances of tracefs (CONFIG_TRACING): %v", err)
 		}
 	}
 	for _, g := range formatGroups {

@@ -11,7 +11,7 @@ func TestRingRounds(t *testing.T) {
 	const n = 100
 	e, d := tool(t, []string{"filetop", "-i", "1h", "-r", "100"}, "rounds", fmt.Sprint(n), t.TempDir())
 	if d.Calls == 0 {
-		t.Skip("needs a kernel with io_uring")
+		t.Skip("needs io_uring (CONFIG_IO_URING, sysctl kernel.io_uring_disabled)")
 	}
 	reads, writes := 10*n, 11*n
 	row := fmt.Sprintf(`(?m)^ *%d +wl-rounds +mix +\S+ +\d+ +`, d.PID)

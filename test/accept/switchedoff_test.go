@@ -68,7 +68,7 @@ func needDebugfs(t *testing.T) {
 		return
 	}
 	if out, err := exec.Command("mount", "-t", "debugfs", "none", "/sys/kernel/debug").CombinedOutput(); err != nil {
-		t.Skipf("needs debugfs: %v: %s", err, out)
+		t.Skipf("needs debugfs (CONFIG_DEBUG_FS): %v: %s", err, out)
 	}
 }
 
