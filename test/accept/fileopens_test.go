@@ -33,6 +33,8 @@ func TestOpenWays(t *testing.T) {
 		e.has(t, fmt.Sprintf(`%s%d +0 +%s$`, row, d.FDs[way], regexp.QuoteMeta(filepath.Join(dir, "by-"+way))))
 	}
 	checkAccount(t, e, len(linesWith(e.stdout, filepath.Join(dir, "by-"))), len(waysSeen(d)))
+	unnamed := regexp.MustCompile(fmt.Sprintf(`(?m)^%d +wl-openways +-1 +2 +$`, d.PID)).FindAllString(e.stdout, -1)
+	checkAccount(t, e, len(unnamed), 2) // by openat and openat2
 
 	e, d = tool(t, []string{"failedopens", "--exact", "-n", "wl-openways"}, "openways", t.TempDir())
 	for _, way := range waysSeen(d) {
@@ -42,6 +44,7 @@ func TestOpenWays(t *testing.T) {
 		}
 		e.has(t, fmt.Sprintf(`(?m)^wl-openways +%d +%s$`, d.PID, name))
 	}
+	e.has(t, fmt.Sprintf(`(?m)^wl-openways +%d +ENOENT +$`, d.PID))
 }
 
 // fatrace has the flags of each open, too.

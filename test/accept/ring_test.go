@@ -2,6 +2,7 @@ package accept
 
 import (
 	"fmt"
+	"regexp"
 	"testing"
 )
 
@@ -42,4 +43,44 @@ func TestRingMoves(t *testing.T) {
 	if e.skipped(t) == 0 {
 		checkAccount(t, e, len(linesWith(e.stdout, "wl-ringways")), 2+d.FDs["fixed"])
 	}
+}
+
+// A file that is opened into the ring's own table is opened, and what only sets how long a file is changes it.
+func TestRingFiles(t *testing.T) {
+	dir := t.TempDir()
+	e, d := tool(t, []string{"fatrace", "--classic", "--exact"}, "ringways", dir)
+	line := fmt.Sprintf("wl-ringways(%d): ", d.PID)
+	checkAccount(t, e, len(linesWith(e.stdout, line+"CRWO "+dir+"/direct")), d.FDs["direct"])
+	checkAccount(t, e, len(linesWith(e.stdout, line+"W "+dir+"/sized")), d.FDs["ftruncate"]+d.FDs["fallocate"])
+
+	if d.FDs["direct"] != 0 {
+		e, _ := tool(t, []string{"opensnoop", "--full", "--exact"}, "ringways", dir)
+		e.has(t, `(?m)^\d+ +wl-ringways +0 +0 \S+/direct$`)
+	}
+}
+
+// The attributes that io_uring asks for are lines, those that it does not get, too.
+func TestRingStats(t *testing.T) {
+	dir := t.TempDir()
+	e, d := tool(t, []string{"statsnoop", "--exact"}, "ringways", dir)
+	if d.FDs["statx"] == 0 {
+		t.Skip("needs a kernel with io_uring")
+	}
+	for name, failed := range map[string]int{"from": 0, "gone": 2} {
+		e.has(t, fmt.Sprintf(`(?m)^%d +wl-ringways +io_uring +%d %s/%s$`, d.PID, failed, regexp.QuoteMeta(dir), name))
+	}
+}
+
+// Connections that io_uring accepts have a line, each of those that one request accepts, too, and so has its listening.
+func TestRingNet(t *testing.T) {
+	e, d := tool(t, []string{"tcpaccept", "--exact"}, "ringnet")
+	port := d.FDs["port"]
+	if port == 0 {
+		t.Skip("needs a kernel with io_uring")
+	}
+	line := regexp.MustCompile(fmt.Sprintf(`(?m)^%d +\S+ +127\.0\.0\.1 +\d+ +127\.0\.0\.1 +%d$`, d.PID, port))
+	checkAccount(t, e, len(line.FindAllString(e.stdout, -1)), d.Calls)
+
+	e, d = tool(t, []string{"solisten", "--exact"}, "ringnet")
+	e.has(t, fmt.Sprintf(`(?m)^%d +wl-ringnet +TCP +7 127\.0\.0\.1 +%d +0$`, d.PID, d.FDs["port"]))
 }

@@ -12,6 +12,7 @@
 //	workload [flags] twins DIR                    two requests of io_uring with one number at a time, see ring.go
 //	workload [flags] rounds N DIR                 N rounds of requests of io_uring, see ringways.go
 //	workload [flags] ringways DIR                 requests of io_uring that do what calls do, see ringways.go
+//	workload [flags] ringnet                      io_uring listens and accepts, see ringnet.go
 //	workload [flags] sendfile FILE                a file sent to /dev/null by sendfile
 //	workload [flags] queues N                     N message queues that stay, and N pipes that do not
 //	workload [flags] blocks N DEVICE              N reads of 4096 bytes of a block device
@@ -124,6 +125,7 @@ var works = map[string]work{
 	"rounds":    rounds,
 	"ringways":  ringWays,
 	"ends":      ends,
+	"ringnet":   ringNet,
 	"twins":     twins,
 	"sendfile":  sendfile,
 	"coldexecs": coldexecs,
