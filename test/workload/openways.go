@@ -18,8 +18,8 @@ var ways = []string{"openat", "openat2", "handle", "ring", "ring2"}
 
 // openWays opens a file of a folder by each way, and tries to open one that is not there. The files are by-openat,
 // by-openat2, by-handle, by-ring and by-ring2, the others gone-openat and so on. A handle fails for a number that is no
-// descriptor, with EBADF. The calls that take a name fail for an empty one, too. The descriptors are reported by the way. Where the kernel has no io_uring or the file system
-// no handles, they are not.
+// descriptor, with EBADF. The calls that take a name fail for an empty one, too. The descriptors are reported by the
+// way. Where the kernel has no io_uring or the file system no handles, they are not.
 func openWays(s settings, args []string) (func() (report, error), error) {
 	if len(args) != 1 {
 		return nil, errors.New("openways takes a folder")

@@ -9,9 +9,9 @@ import (
 // More of enum io_uring_op, and IORING_ACCEPT_MULTISHOT, of include/uapi/linux/io_uring.h.
 const ringAccept, ringListen, ringManyTimes = 13, 57, 1
 
-// ringNet has io_uring listen, with a queue of 7, and accept three connections over the loopback: one by a request of its
-// own, two by one request. What the kernel does not have is done by calls, or for the latter by two requests. fds has
-// "port", "listen" where io_uring did it and "many" where one request accepted two. It is empty where there is no
+// ringNet has io_uring listen, with a queue of 7, and accept three connections over the loopback: one by a request of
+// its own, two by one request. What the kernel does not have is done by calls, or for the latter by two requests. fds
+// has "port", "listen" where io_uring did it and "many" where one request accepted two. It is empty where there is no
 // io_uring.
 func ringNet(s settings, args []string) (func() (report, error), error) {
 	if len(args) != 0 {
@@ -70,7 +70,8 @@ func (r *ring) acceptsMany(l listener, fds map[string]int) error {
 	if err != nil {
 		return err
 	}
-	if err := r.submit(ringRequest{opcode: ringAccept, ioprio: ringManyTimes, fd: int32(l.fd), userData: 5}); err != nil {
+	many := ringRequest{opcode: ringAccept, ioprio: ringManyTimes, fd: int32(l.fd), userData: 5}
+	if err := r.submit(many); err != nil {
 		return err
 	}
 	results, err := r.wait(1)
