@@ -18,8 +18,8 @@ func TestTcpMapped(t *testing.T) {
 	}{
 		{words: []string{"tcpconnect"}, row: at + ` \S+ ` + at + ` PORT`, refused: 1},
 		{words: []string{"tcpaccept"}, row: at + ` \d+ ` + at + ` PORT`},
-		{words: []string{"tcplife"}, row: at + ` \d+ ` + at + ` PORT 4\.9 0\.0 \d+\.\d\d`},
-		{words: []string{"tcplife"}, row: at + ` PORT ` + at + ` \d+ 0\.0 4\.9 \d+\.\d\d`},
+		{words: []string{"tcplife"}, row: at + ` \d+ ` + at + ` PORT 4\.88 0\.00 \d+\.\d\d`},
+		{words: []string{"tcplife"}, row: at + ` PORT ` + at + ` \d+ 0\.00 4\.88 \d+\.\d\d`},
 		{words: []string{"tcpconnlat"}, row: at + ` ` + at + ` PORT \d+\.\d{3} connected`},
 		{words: []string{"tcpstates"}, row: `\S+ \d+ ` + at + ` PORT CLOSE SYN_SENT \d+\.\d{3}`, refused: 1},
 		{words: []string{"tcpstates"}, row: at + ` \d+ ` + at + ` PORT ESTABLISHED FIN_WAIT1 \d+\.\d{3}`},

@@ -24,10 +24,10 @@ func rowsLike(e ended, pattern string) int {
 func TestTcplife(t *testing.T) {
 	e, d, port := connections(t, "tcplife")
 	who := fmt.Sprintf(`%d %s 127\.0\.0\.1`, d.PID, d.Comm)
-	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s \d+ 127\.0\.0\.1 %d 4\.9 0\.0 \d+\.\d\d`, who, port)), d.Calls)
-	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s %d 127\.0\.0\.1 \d+ 0\.0 4\.9 \d+\.\d\d`, who, port)), d.Calls)
+	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s \d+ 127\.0\.0\.1 %d 4\.88 0\.00 \d+\.\d\d`, who, port)), d.Calls)
+	checkAccount(t, e, rowsLike(e, fmt.Sprintf(`%s %d 127\.0\.0\.1 \d+ 0\.00 4\.88 \d+\.\d\d`, who, port)), d.Calls)
 	// The one that was refused.
-	if n := rowsLike(e, fmt.Sprintf(`%s \d+ 127\.0\.0\.1 %d 0\.0 0\.0 \d+\.\d\d`, who, port)); n != 1 &&
+	if n := rowsLike(e, fmt.Sprintf(`%s \d+ 127\.0\.0\.1 %d 0\.00 0\.00 \d+\.\d\d`, who, port)); n != 1 &&
 		e.lost(t) == 0 {
 		t.Errorf("%d connections without data, want one\n%s", n, excerpt(e.stdout))
 	}
@@ -52,6 +52,14 @@ at_exit(lambda: print("sent", bytes.sent.value, "received", bytes.received.value
 		e.lost(t) == 0 {
 		t.Errorf("got %s, want %s", e.stdout, want)
 	}
+}
+
+// A few bytes are not none.
+func TestTcplifeSmall(t *testing.T) {
+	e, d := tool(t, []string{"tcplife"}, "halfends", "10", "1000")
+	who := fmt.Sprintf(`%d %s 127\.0\.0\.1`, d.PID, d.Comm)
+	row := fmt.Sprintf(`%s \d+ 127\.0\.0\.1 %d 0\.01 0\.98 \d+\.\d\d`, who, d.FDs["port"])
+	checkAccount(t, e, rowsLike(e, row), d.Calls)
 }
 
 func TestTcpaccept(t *testing.T) {
