@@ -3,6 +3,7 @@ package kernel
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +11,6 @@ import (
 	"os"
 	"slices"
 	"sort"
-	"strconv"
 	"sync"
 )
 
@@ -60,58 +60,90 @@ func OpenSymbols() (*Symbols, error) {
 //	ffffffff81000000 T _stext
 //	ffffffffc0201000 t nf_hook	[nf_tables]
 func ReadSymbols(r io.Reader) (*Symbols, error) {
-	s := &Symbols{}
-	hidden := false
+	read := symbolReader{list: make([]symbolLine, 0, usualSymbols), text: make([]byte, 0, 24*usualSymbols)}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 64<<10), 64<<10)
 	for lines.Scan() {
-		addr, kind, rest, ok := splitSymbol(lines.Bytes())
-		if !ok {
-			continue
-		}
-		hidden = hidden || addr == 0
-		if addr == 0 || kind == 'A' || kind == 'a' {
-			continue // absolute: offsets in per-CPU data, no addresses
-		}
-		s.addrs = append(s.addrs, addr)
-		s.names = append(s.names, uint32(len(s.text)))
-		s.code = append(s.code, kind|0x20 == 't' || kind|0x20 == 'w')
-		s.text = append(append(s.text, rest...), '\n')
+		read.line(lines.Bytes())
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("read kernel symbols: %w", err)
 	}
-	if len(s.addrs) == 0 {
-		if hidden {
+	if len(read.list) == 0 {
+		if read.hidden {
 			return nil, ErrHiddenAddresses
 		}
 		return nil, errors.New("/proc/kallsyms holds no symbols")
 	}
-	s.addrs, s.names, s.text = slices.Clone(s.addrs), slices.Clone(s.names), bytes.Clone(s.text)
-	if !slices.IsSorted(s.addrs) {
-		sort.Stable((*byAddr)(s))
-	}
-	return s, nil
+	return read.symbols(), nil
 }
 
+// usualSymbols is for how many symbols there is room from the beginning: growing would copy them again and again.
+const usualSymbols = 1 << 17
+
+// A symbolReader takes the symbols out of the lines of /proc/kallsyms.
+type symbolReader struct {
+	list   []symbolLine
+	text   []byte // as that of Symbols
+	hidden bool   // an address was 0
+}
+
+// A symbolLine is one line; name is where its name begins in the text.
+type symbolLine struct {
+	addr uint64
+	name uint32
+	code bool
+}
+
+func (r *symbolReader) line(line []byte) {
+	addr, kind, rest, ok := splitSymbol(line)
+	if !ok {
+		return
+	}
+	r.hidden = r.hidden || addr == 0
+	if addr == 0 || kind == 'A' || kind == 'a' {
+		return // absolute: offsets in per-CPU data, no addresses
+	}
+	r.list = append(r.list, symbolLine{addr, uint32(len(r.text)), kind|0x20 == 't' || kind|0x20 == 'w'})
+	r.text = append(append(r.text, rest...), '\n')
+}
+
+// symbols orders what was read. The kernel gives its own symbols by their addresses, but those of modules as the
+// modules were loaded.
+func (r *symbolReader) symbols() *Symbols {
+	slices.SortFunc(r.list, func(x, y symbolLine) int {
+		if x.addr == y.addr {
+			return cmp.Compare(x.name, y.name) // in the kernel's order
+		}
+		return cmp.Compare(x.addr, y.addr)
+	})
+	n := len(r.list)
+	s := &Symbols{addrs: make([]uint64, n), names: make([]uint32, n), code: make([]bool, n), text: bytes.Clone(r.text)}
+	for i, line := range r.list {
+		s.addrs[i], s.names[i], s.code[i] = line.addr, line.name, line.code
+	}
+	return s
+}
+
+// splitSymbol takes a line apart.
 func splitSymbol(line []byte) (addr uint64, kind byte, rest []byte, ok bool) {
-	at := bytes.IndexByte(line, ' ')
-	if at < 1 || len(line) < at+4 || line[at+2] != ' ' {
+	at := 0
+	for ; at < len(line) && at <= 16; at++ {
+		digit := digits[line[at]]
+		if digit == 0 {
+			break
+		}
+		addr = addr<<4 | uint64(digit-1)
+	}
+	if at < 1 || at > 16 || len(line) < at+4 || line[at] != ' ' || line[at+2] != ' ' {
 		return 0, 0, nil, false
 	}
-	addr, err := strconv.ParseUint(string(line[:at]), 16, 64)
-	return addr, line[at+1], line[at+3:], err == nil
+	return addr, line[at+1], line[at+3:], true
 }
 
-type byAddr Symbols
-
-func (s *byAddr) Len() int           { return len(s.addrs) }
-func (s *byAddr) Less(i, j int) bool { return s.addrs[i] < s.addrs[j] }
-func (s *byAddr) Swap(i, j int) {
-	s.addrs[i], s.addrs[j] = s.addrs[j], s.addrs[i]
-	s.names[i], s.names[j] = s.names[j], s.names[i]
-	s.code[i], s.code[j] = s.code[j], s.code[i]
-}
+// digits has one more than what a hexadecimal digit is worth, 0 for what is none.
+var digits = [256]byte{'0': 1, '1': 2, '2': 3, '3': 4, '4': 5, '5': 6, '6': 7, '7': 8, '8': 9, '9': 10,
+	'a': 11, 'b': 12, 'c': 13, 'd': 14, 'e': 15, 'f': 16, 'A': 11, 'B': 12, 'C': 13, 'D': 14, 'E': 15, 'F': 16}
 
 // at gives the symbol of index i.
 func (s *Symbols) at(i int) Symbol {
