@@ -26,8 +26,9 @@ func (b memory) stack(name string, args []arg, pos plan.Pos) val {
 	space := tree.Kernel
 	if name == "ustack" {
 		space, t.UserStacks = tree.User, true
-	} else if n < wire.MaxStack {
-		b.u.cutStacks = true
+	} else {
+		t.KernelStacks = true
+		b.u.cutStacks = b.u.cutStacks || n < wire.MaxStack
 	}
 	return exprVal(&tree.Expr{Op: tree.OpStack, Type: types.Type{Kind: types.Stack}, Str: space, Int: n, Pos: pos})
 }

@@ -237,8 +237,8 @@ type Unit struct {
 	Names []string
 	// StackFrames is the room for addresses in an entry of MapStacks.
 	StackFrames int
-	// UserStacks: some of them are of programs.
-	UserStacks bool
+	// KernelStacks: some of them are of the kernel. UserStacks: some are of programs.
+	KernelStacks, UserStacks bool
 	// Stacks is how many stacks MapStacks has room for, 0: the default.
 	Stacks int
 	// Path has what OpPath needs of this kernel; nil where no program uses it.

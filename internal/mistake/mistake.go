@@ -12,6 +12,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/until"
 	"github.com/startrace/startrace/starlark/script"
 )
 
@@ -84,8 +85,11 @@ func Caught(p any) *Bug {
 	if p == nil {
 		return nil
 	}
-	if bug, known := p.(*Bug); known {
-		return bug
+	switch p := p.(type) {
+	case *Bug:
+		return p
+	case *until.Panic:
+		return &Bug{p.What, p.Stack}
 	}
 	return &Bug{p, debug.Stack()}
 }

@@ -24,6 +24,7 @@ func (s *session) end() error {
 	s.resume()
 	s.timers.Last(s.resume)
 	s.ending.begin(resultsFor*s.ending.drain, "at_exit")
+	s.resume()
 	if !s.asked() && !s.host.Sources().Uses("dump") { // what was kept, where the script never asks for it
 		if dumpErr := s.delivery.dumpAll(); err == nil {
 			err = dumpErr

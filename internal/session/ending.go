@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/until"
 )
 
 // defaultDrain is how long the end of a run may take, if --drain says nothing else.
@@ -17,7 +19,8 @@ const defaultDrain = time.Second
 // Then results are printed, which may take longer. It is there for the whole run.
 type ending struct {
 	drain  time.Duration
-	cancel func(reason string) // ends the callback that runs, from any goroutine
+	cancel func(reason string) // ends the callback that runs, and what it waits for, from any goroutine
+	naming *until.Wait         // how long results wait for the names of addresses
 	say    func(text string)   // tells who waits at a terminal, from any goroutine
 	hurry  func(time.Duration) // bounds how long a result waits for who reads it, from any goroutine
 	// giveUp ends the process, from any goroutine: what runs cannot be ended. It says what that is.
@@ -98,8 +101,10 @@ func (e *ending) bound(after time.Duration) {
 }
 
 // endIn ends the callback that runs after a time, as one that took too long of what it was given. One that goes on all
-// the same is in a builtin function that nothing ends.
+// the same is in a builtin function that nothing ends. A callback that waits for the names of addresses waits for half
+// of the time: it shows the addresses in the other half.
 func (e *ending) endIn(after, given time.Duration) {
+	e.inOwnTime(after/2, e.naming.End)
 	e.inOwnTime(after, func() { e.cutBusy(e.doing(), given, latest) })
 }
 
@@ -241,6 +246,7 @@ func (e *ending) allow() (cut bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.stopClocks()
+	e.naming.Renew()
 	e.boundResults()
 	cut, e.cut = e.cut, false
 	return cut
@@ -253,12 +259,15 @@ func (e *ending) isCut() bool {
 	return e.cut
 }
 
-// over ends the last of these times.
+// over ends the last of these times. What is printed then waits for names, but not for long.
 func (e *ending) over() (cut bool) {
 	cut = e.allow()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.stopClocks()
+	if e.forced {
+		e.in(e.drain, e.naming.End)
+	}
 	return cut
 }
 

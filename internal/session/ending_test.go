@@ -118,7 +118,7 @@ func declared(t *testing.T, o Options) *session {
 	t.Helper()
 	s := newSession(o)
 	t.Cleanup(s.close)
-	s.watch(o.Signals, func() { s.host.Cancel("interrupted") })
+	s.watch(o.Signals, func() { s.ending.cancel("interrupted") })
 	args, err := s.prepare()
 	if err != nil {
 		t.Fatal(err)

@@ -128,6 +128,9 @@ func (l *loader) keepTypes(p *part) error {
 func (l *loader) bindStacks(p *part) error {
 	frames := l.delivery.frames
 	frames.Kernel.Forget()
+	if p.unit.Tree.KernelStacks || l.host.Sources().Names("ksym") {
+		frames.Kernel.Read()
+	}
 	l.listen(p, frames)
 	if m := p.loaded.Map(tree.MapStacks); m != nil {
 		p.stacks = frames.Add(m, p.unit.Tree.Programs)

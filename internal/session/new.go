@@ -27,7 +27,11 @@ func newSession(o Options) *session {
 	s := &session{Options: o, bell: bell.New(), clock: newWallClock(), machine: machineOf(&o),
 		messages: &output.Messages{W: o.Stderr, Quiet: o.Quiet, Verbose: o.Verbose}, out: output.New(o.Stdout)}
 	s.target = target.New(s.bell, s.messages, s.machine)
-	s.ending = &ending{drain: defaultDrain, cancel: func(reason string) { s.host.Cancel(reason) }, say: s.sayAtTerminal,
+	s.ending = &ending{drain: defaultDrain, cancel: func(reason string) {
+		s.naming.End()
+		s.host.Cancel(reason)
+	}, naming: &s.naming,
+		say:   s.sayAtTerminal,
 		hurry: func(d time.Duration) { s.out.Hurry(d) }, giveUp: func(what string) {
 			if s.dialogue == nil { // who is at the prompt ends it
 				s.signals.giveUp(what)
@@ -38,7 +42,7 @@ func newSession(o Options) *session {
 		}, held: func() time.Duration { return s.out.Waited() }}
 	s.signals = &signals{bell: s.bell, ending: s.ending, came: make(chan struct{}),
 		before: s.target.Abort, failure: s.failure, say: func(text string) { mistake.Print(o.Stderr, text) }}
-	s.loaded = &loaded{frames: stacks.New(s.messages)}
+	s.loaded = &loaded{frames: stacks.New(s.messages, &s.naming)}
 	s.calls = newCalls(&s.Options, s.out, s.messages)
 	s.host = script.New(script.Options{
 		Runtime: runtime{s}, Constant: constants(s.machine, s.messages), Warn: s.warn, Escape: escape.Screen,

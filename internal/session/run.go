@@ -31,7 +31,7 @@ func Run(o Options) (exit int, err error) {
 	}()
 	defer Guard(&s.Options, &exit, &err)
 	defer s.close()
-	s.watch(o.Signals, func() { s.host.Cancel("interrupted") })
+	s.watch(o.Signals, func() { s.ending.cancel("interrupted") })
 	args, err := s.prepare()
 	if err != nil {
 		return Failed, mistake.Tidy(err)

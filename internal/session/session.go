@@ -8,6 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/results"
 	"github.com/startrace/startrace/internal/target"
 	"github.com/startrace/startrace/internal/timers"
+	"github.com/startrace/startrace/internal/until"
 	"github.com/startrace/startrace/starlark/script"
 )
 
@@ -59,6 +60,8 @@ type session struct {
 	budget *memory.Budget
 	// ending bounds how long the end of the run takes.
 	ending *ending
+	// naming is how long results wait for the names of addresses.
+	naming until.Wait
 }
 
 // phase is how far a run has come. What was set stays set, but for code.

@@ -5,32 +5,101 @@ import (
 
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/output"
+	"github.com/startrace/startrace/internal/until"
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// Kernel names addresses of the kernel.
+// Kernel names addresses of the kernel. It belongs to one goroutine.
 type Kernel struct {
 	messages *output.Messages
-	symbols  *kernel.Symbols // nil until one is asked for, since programs were loaded last
+	wait     *until.Wait
+	// Open reads the symbols; nil is kernel.OpenSymbols.
+	Open func() (*kernel.Symbols, error)
+	// symbols are those that were read last, nil before. They are current unless fresh is false: programs were loaded
+	// since.
+	symbols *kernel.Symbols
+	fresh   bool
+	// reading has the next ones, nil as long as nobody needs them.
+	reading *until.Later[readSymbols]
+	// late is how many addresses were named before the symbols were read.
+	late uint64
+}
+
+type readSymbols struct {
+	symbols *kernel.Symbols
+	err     error
 }
 
 // Forget makes the symbols be read again: programs were loaded, whose names are
 // needed to leave them out of stacks.
-func (k *Kernel) Forget() { k.symbols = nil }
+func (k *Kernel) Forget() { k.fresh, k.reading = false, nil }
+
+// Read begins to read the symbols, so that they are there when they are asked for: on a slow machine that takes a
+// second.
+func (k *Kernel) Read() {
+	if k.fresh || k.reading != nil {
+		return
+	}
+	open := k.Open
+	if open == nil {
+		open = kernel.OpenSymbols
+	}
+	k.reading = until.Compute(func() readSymbols {
+		symbols, err := open()
+		return readSymbols{symbols, err}
+	})
+}
+
+// current gives the symbols. Where they are not read when the wait is over, it gives those from before, which may be
+// none.
+func (k *Kernel) current() *kernel.Symbols {
+	if k.fresh {
+		return k.symbols
+	}
+	k.Read()
+	read, ok := k.reading.Value(k.wait)
+	switch {
+	case !ok:
+		if k.late++; k.late == 1 {
+			k.messages.Sayf("startrace: %s", lateNames("kernel functions"))
+		}
+	case read.err != nil:
+		k.messages.Sayf("startrace: ksym: %v", read.err)
+		k.symbols = &kernel.Symbols{}
+	default:
+		k.symbols = read.symbols
+	}
+	if ok {
+		k.fresh, k.reading = true, nil
+	}
+	if k.symbols == nil {
+		return &kernel.Symbols{}
+	}
+	return k.symbols
+}
+
+// late is how many addresses of the kernel and of programs were named before their names were read.
+func (n *Names) late() uint64 { return n.Kernel.late + n.Processes.TooLate }
+
+func lateNames(of string) string {
+	return "the names of some " + of + " were not read in time, so their addresses are shown: give the end of the " +
+		"run longer (--drain)"
+}
 
 // Name names an address; without a symbol it is shown.
 func (k *Kernel) Name(addr uint64) string { return k.Frame(addr).Name }
 
 // Printed names an address as printk does with %ps, or with the offset in the code and its size, as with %pS.
 func (k *Kernel) Printed(addr uint64, offset bool) string {
-	f := k.Frame(addr)
+	symbols := k.current()
+	f := frameOf(symbols, addr)
 	text := f.Name
 	if f.Name == "0x"+strconv.FormatUint(addr, 16) {
 		return text
 	}
 	if offset {
 		text += "+0x" + strconv.FormatUint(f.Offset, 16)
-		if size := k.symbols.SizeAt(addr); size != 0 {
+		if size := symbols.SizeAt(addr); size != 0 {
 			text += "/0x" + strconv.FormatUint(size, 16)
 		}
 	}
@@ -41,18 +110,12 @@ func (k *Kernel) Printed(addr uint64, offset bool) string {
 }
 
 // Frame finds an address; without a symbol its name is the address. The symbols
-// are read when the first is asked for (see kernel.OpenSymbols): those of
+// are read when the first is asked for, if not before (Read): those of
 // kernel.Facts may have been read before programs were loaded.
-func (k *Kernel) Frame(addr uint64) value.Frame {
-	if k.symbols == nil {
-		symbols, err := kernel.OpenSymbols()
-		if err != nil {
-			k.messages.Sayf("startrace: ksym: %v", err)
-			symbols = &kernel.Symbols{}
-		}
-		k.symbols = symbols
-	}
-	if sym, offset, ok := k.symbols.Find(addr); ok {
+func (k *Kernel) Frame(addr uint64) value.Frame { return frameOf(k.current(), addr) }
+
+func frameOf(symbols *kernel.Symbols, addr uint64) value.Frame {
+	if sym, offset, ok := symbols.Find(addr); ok {
 		return value.Frame{Name: sym.Name, Offset: offset, Module: sym.Module, Addr: addr}
 	}
 	return value.Frame{Name: "0x" + strconv.FormatUint(addr, 16), Addr: addr}

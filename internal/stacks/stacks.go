@@ -11,6 +11,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/output"
 	"github.com/startrace/startrace/internal/symbols"
+	"github.com/startrace/startrace/internal/until"
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -28,9 +29,12 @@ type Names struct {
 
 var _ value.StackSource = (*Names)(nil)
 
-// New knows no names yet.
-func New(m *output.Messages) *Names {
-	return &Names{Kernel: Kernel{messages: m}, messages: m}
+// New knows no names yet. It waits for those that are read no longer than wait says.
+func New(m *output.Messages, wait *until.Wait) *Names {
+	n := &Names{Kernel: Kernel{messages: m, wait: wait}, messages: m}
+	n.Processes.Wait = wait
+	n.Processes.Late = func() { m.Sayf("startrace: %s", lateNames("functions of programs")) }
+	return n
 }
 
 // Add adds the table of a unit's stacks, whose programs are given.

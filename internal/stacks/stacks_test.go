@@ -48,12 +48,12 @@ type taken struct {
 func namesOf(t *testing.T, programs []*tree.Program, stacks ...taken) (*Names, *Table, *bytes.Buffer) {
 	t.Helper()
 	said := &bytes.Buffer{}
-	n := New(&output.Messages{W: said})
+	n := New(&output.Messages{W: said}, nil)
 	symbols, err := kernel.ReadSymbols(strings.NewReader(symbolsOfKernel))
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.Kernel.symbols = symbols
+	n.Kernel.symbols, n.Kernel.fresh = symbols, true
 	t.Cleanup(func() {
 		if err := n.Processes.Close(); err != nil {
 			t.Error(err)

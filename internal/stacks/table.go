@@ -55,15 +55,18 @@ func absentStack(id uint64) *namedStack {
 	return &namedStack{[]value.Frame{}, fmt.Sprintf("stack %#x is not in the table", id)}
 }
 
-// find looks a stack up once: an entry never changes.
+// find looks a stack up once: an entry never changes. One whose names were not read in time may get them later.
 func (t *Table) find(id uint64) *namedStack {
 	if none := noStack[id]; none != nil {
 		return none
 	}
 	stack := t.known[id]
 	if stack == nil {
+		before := t.names.late()
 		stack = t.read(id)
-		t.known[id] = stack
+		if t.names.late() == before {
+			t.known[id] = stack
+		}
 	}
 	return stack
 }
@@ -109,8 +112,9 @@ func (t *Table) read(id uint64) *namedStack {
 	if e.owner != 0 && e.owner&wire.StackProgram == 0 {
 		return t.user(int(e.owner), t.of[id], e.addrs, asked)
 	}
+	before := t.names.late()
 	stack := t.kernel(e.addrs, asked, e.mark&wire.MarkTraced != 0)
-	if e.owner != 0 {
+	if e.owner != 0 && t.names.late() == before {
 		t.begin(stack, int(e.owner&wire.StackProgramNumber), asked)
 	}
 	return stack

@@ -1,11 +1,13 @@
 package symbols
 
 import (
+	"io"
 	"os"
 	"syscall"
 	"time"
 
 	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/until"
 )
 
 // files are the tables that were read, up to a number of bytes.
@@ -16,6 +18,8 @@ type files struct {
 	most  int    // bytes; 0 is maxTables
 	// held are open until they are read: they may have no name any more.
 	held map[fileVersion]*heldFile
+	// reading are the tables that are read just now.
+	reading map[fileVersion]*until.Later[*file]
 }
 
 // A heldFile is of our own mount namespace.
@@ -50,14 +54,28 @@ func (t *Namer) mapped(p *Process, a *area) *file {
 	if a.Inode == 0 || a.unreadable {
 		return nil
 	}
-	if a.version != (fileVersion{}) {
-		if f := t.files.known(a.version); f != nil {
-			return f
-		}
+	if a.version != (fileVersion{}) && t.files.begun(a.version) {
+		return t.read(a.version)
 	}
-	f := t.openMapped(p, a)
-	a.unreadable = f == nil
-	return f
+	a.unreadable = !t.openMapped(p, a)
+	if a.unreadable {
+		return nil
+	}
+	return t.read(a.version)
+}
+
+// read gives the table of a file that has begun; nil if it is not read in time.
+func (t *Namer) read(version fileVersion) *file {
+	if f := t.files.get(version); f != nil {
+		return f
+	}
+	f, ok := t.files.reading[version].Value(t.Wait)
+	if !ok {
+		t.late()
+		return nil
+	}
+	delete(t.files.reading, version)
+	return t.files.add(version, f)
 }
 
 func (t *Namer) vdsoTable(a *area) *file {
@@ -70,21 +88,27 @@ func (t *Namer) vdsoTable(a *area) *file {
 	return t.vdso
 }
 
-func (t *Namer) openMapped(p *Process, a *area) *file {
+// openMapped begins the table of an area's file, if that can be opened.
+func (t *Namer) openMapped(p *Process, a *area) bool {
 	for _, at := range t.places(p, a) {
 		if !a.isAt(at) {
 			continue
 		}
-		if f := t.files.known(a.version); f != nil {
-			return f
+		if t.files.begun(a.version) {
+			return true
 		}
 		f, err := elffile.Open(at.path, elffile.Options{Root: at.root})
 		if err != nil && !a.isAt(at) {
 			continue // the process has ended since
 		}
-		return t.files.take(a.version, f, err)
+		if err != nil {
+			t.files.add(a.version, &file{})
+		} else {
+			t.files.table(a.version, f, f)
+		}
+		return true
 	}
-	return nil
+	return false
 }
 
 // secure makes sure that the files of some addresses can be read later, when
@@ -109,14 +133,26 @@ func (t *Namer) secure(p *Process, addrs []uint64) {
 
 func (t *Namer) hold(p *Process, a *area) {
 	at, ok := t.find(p, a)
-	if !ok || t.files.get(a.version) != nil || t.files.held[a.version] != nil {
+	if !ok || t.files.get(a.version) != nil || t.files.held[a.version] != nil || t.files.reading[a.version] != nil {
 		return
 	}
 	f, err := os.Open(at.path)
 	if err != nil {
 		return // as good as not there: it is tried again when it is asked for
 	}
+	if len(t.files.held) >= maxHeld {
+		t.readHeld()
+	}
 	t.files.hold(a.version, f, a.Path)
+}
+
+// readHeld reads what is held, one after another: tables take memory while they are made.
+func (t *Namer) readHeld() {
+	for version := range t.files.held {
+		if t.files.begun(version) {
+			t.read(version)
+		}
+	}
 }
 
 // find gives the path at which the file of an area can be opened.
@@ -192,30 +228,31 @@ func (t *Namer) living(p *Process) *Process {
 	return nil
 }
 
-// known gives the table of a file that was read, or was held until now.
-func (fs *files) known(version fileVersion) *file {
-	if f := fs.get(version); f != nil {
-		return f
+// begun reports whether the table of a file was read, or begins to be read: it was held until now. One that cannot be
+// read has no names.
+func (fs *files) begun(version fileVersion) bool {
+	if fs.get(version) != nil || fs.reading[version] != nil {
+		return true
 	}
 	h := fs.held[version]
 	if h == nil {
-		return nil
+		return false
 	}
 	delete(fs.held, version)
-	defer h.Close()
 	f, err := elffile.Read(h.path, h, version.size, elffile.Options{})
-	return fs.table(version, f, err)
+	if err != nil {
+		fs.add(version, &file{})
+		h.Close() // it was only read
+	} else {
+		fs.table(version, f, h)
+	}
+	return true
 }
 
 // maxHeld bounds the descriptors of files that wait to be read.
 const maxHeld = 64
 
 func (fs *files) hold(version fileVersion, f *os.File, path string) {
-	if len(fs.held) >= maxHeld {
-		for held := range fs.held {
-			fs.known(held)
-		}
-	}
 	if fs.held == nil {
 		fs.held = make(map[fileVersion]*heldFile)
 	}
@@ -232,28 +269,32 @@ func (fs *files) get(version fileVersion) *file {
 	return k.file
 }
 
-// take makes the table of an open file, and closes it.
-func (fs *files) take(version fileVersion, f *elffile.File, err error) *file {
-	if err == nil {
-		defer f.Close()
+// table makes the table of a file, and closes what holds it; one of a build that is known already, as in another
+// container, shares its table.
+func (fs *files) table(version fileVersion, f *elffile.File, held io.Closer) {
+	table := fs.ofBuild(f.BuildID)
+	if table == nil {
+		if fs.reading == nil {
+			fs.reading = make(map[fileVersion]*until.Later[*file])
+		}
+		fs.reading[version] = until.Compute(func() *file {
+			defer held.Close()
+			return newFile(f)
+		})
+		return
 	}
-	return fs.table(version, f, err)
+	fs.add(version, table)
+	held.Close() // it was only read
 }
 
-// table makes the table of a file; one that cannot be read has no names, and one
-// of a build that is known already, as in another container, shares its table.
-func (fs *files) table(version fileVersion, f *elffile.File, err error) *file {
-	if err != nil {
-		return fs.add(version, &file{})
-	}
-	if f.BuildID != "" {
-		for _, k := range fs.byID {
-			if k.buildID == f.BuildID {
-				return fs.add(version, k.file)
-			}
+// ofBuild gives the table of a build, nil if none is known.
+func (fs *files) ofBuild(id string) *file {
+	for _, k := range fs.byID {
+		if id != "" && k.buildID == id {
+			return k.file
 		}
 	}
-	return fs.add(version, newFile(f))
+	return nil
 }
 
 func (fs *files) add(version fileVersion, f *file) *file {

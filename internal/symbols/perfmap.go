@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/startrace/startrace/internal/until"
 )
 
 // A perfMap has the functions that a program compiled itself, as it tells in
@@ -17,6 +19,8 @@ type perfMap struct {
 	functions []compiled // by start, later ones over earlier
 	size      int64
 	modified  time.Time
+	// reading has the next version while it is read.
+	reading *until.Later[*perfMap]
 }
 
 type compiled struct {
@@ -39,23 +43,44 @@ func (t *Namer) compiled(p *Process, addr uint64) (compiled, bool) {
 
 // refresh reads the file if it has changed.
 func (t *Namer) refresh(p *Process) bool {
-	if !p.compiles() {
+	if p.perf.reading == nil && !p.compiles() {
 		return false
 	}
+	if p.perf.reading == nil && !p.readPerfMap() {
+		return false
+	}
+	next, ok := p.perf.reading.Value(t.Wait)
+	if !ok {
+		t.late()
+		return false
+	}
+	p.perf.reading = nil
+	if next == nil {
+		return false
+	}
+	p.perf = *next
+	return true
+}
+
+// readPerfMap begins to read the file, if it has changed.
+func (p *Process) readPerfMap() bool {
 	name := fmt.Sprintf("%s/tmp/perf-%d.map", p.root(), p.innerPID())
 	f, st, err := openOwned(name, p)
 	if err != nil {
 		return false
 	}
-	defer f.Close()
 	if st.Size() == p.perf.size && st.ModTime().Equal(p.perf.modified) {
+		f.Close()
 		return false
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxPerfMap))
-	if err != nil {
-		return false
-	}
-	p.perf = perfMap{parsePerfMap(string(text)), st.Size(), st.ModTime()}
+	p.perf.reading = until.Compute(func() *perfMap {
+		defer f.Close()
+		text, err := io.ReadAll(io.LimitReader(f, maxPerfMap))
+		if err != nil {
+			return nil
+		}
+		return &perfMap{functions: parsePerfMap(string(text)), size: st.Size(), modified: st.ModTime()}
+	})
 	return true
 }
 

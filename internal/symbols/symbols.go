@@ -24,6 +24,7 @@ import (
 	"strconv"
 
 	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/until"
 )
 
 // A Namer names addresses of processes. The zero value is ready.
@@ -33,6 +34,19 @@ type Namer struct {
 	listening bool  // events come
 	vdso      *file // that of this machine; nil until needed
 	vdsoSize  uint64
+
+	// Wait is how long an address waits for its name while symbols are read; nil: until they are read.
+	Wait *until.Wait
+	// TooLate is how many addresses did not get their names for that. Late is called at the first; it may be nil.
+	TooLate uint64
+	Late    func()
+}
+
+// late counts an address whose name was not read in time.
+func (t *Namer) late() {
+	if t.TooLate++; t.TooLate == 1 && t.Late != nil {
+		t.Late()
+	}
 }
 
 // A Frame is what is known of one address.

@@ -1,4 +1,5 @@
-// Package until ends work in the middle when nobody wants its result any more.
+// Package until ends work in the middle when nobody wants its result any more, and computes beside others what they may
+// not have the time to wait for (Later).
 //
 // The work is a walk that is many functions deep. At each step it asks; the answer that ends it passes all of them and
 // comes out as an error where the walk began:
