@@ -49,22 +49,55 @@ func infinity(bits uint8) int64 {
 	return int64(math.Float64bits(math.Inf(1)))
 }
 
-// orderWord is an int that is less than another one's where the float is, and equal where it is equal. It has no
-// branches, of which the kernel's verifier follows only so many: none is all ones where there is no number, else 0, and
-// so is negative.
+// floatParts is a float in parts from which an int is made without branches, of which the kernel's verifier follows
+// only so many. What is a condition is all ones where it holds, else 0.
+type floatParts struct {
+	word, magnitude *tree.Expr
+	// nonzero: it is not 0. none: it is no number.
+	nonzero, none *tree.Expr
+	pos           plan.Pos
+}
+
+func floatPartsOf(e *tree.Expr, pos plan.Pos) floatParts {
+	f := floatParts{pos: pos}
+	f.word, f.magnitude = wordOf(e, pos)
+	f.word, f.magnitude = as(f.word, types.I64, pos), as(f.magnitude, types.I64, pos)
+	f.nonzero = f.lessThan(0)
+	f.none = f.lessThan(infinity(e.Type.Bits))
+	return f
+}
+
+func (f floatParts) op(o tree.Op, x, y *tree.Expr) *tree.Expr {
+	return operation(o, types.I64, x, y, f.pos)
+}
+
+func (f floatParts) n(n int64) *tree.Expr { return intExpr(n, f.pos) }
+
+// lessThan is whether n is less than the magnitude.
+func (f floatParts) lessThan(n int64) *tree.Expr {
+	return f.op(tree.OpShr, f.op(tree.OpSub, f.n(n), f.magnitude), f.n(63))
+}
+
+// unless is x where a condition does not hold, else 0.
+func (f floatParts) unless(condition, x *tree.Expr) *tree.Expr {
+	return f.op(tree.OpAnd, x, f.op(tree.OpXor, condition, f.n(-1)))
+}
+
+// orderWord is an int that is less than another one's where the float is, and equal where it is equal.
 func orderWord(e *tree.Expr, pos plan.Pos) *tree.Expr {
-	op := func(o tree.Op, t types.Type, x *tree.Expr, y *tree.Expr) *tree.Expr {
-		return operation(o, t, x, y, pos)
-	}
-	n := func(n int64) *tree.Expr { return intExpr(n, pos) }
-	word, magnitude := wordOf(e, pos)
-	magnitude = as(magnitude, types.I64, pos)
-	none := op(tree.OpShr, types.I64, op(tree.OpSub, types.I64, n(infinity(e.Type.Bits)), magnitude), n(63))
-	sign := as(op(tree.OpShr, types.U64, word, n(int64(e.Type.Bits-1))), types.I64, pos)
-	negative := op(tree.OpAnd, types.I64, op(tree.OpSub, types.I64, n(0), sign), op(tree.OpXor, types.I64, none, n(-1)))
-	number := op(tree.OpSub, types.I64, op(tree.OpXor, types.I64, magnitude, negative), negative)
-	largest := op(tree.OpAnd, types.I64, none, n(math.MaxInt64))
-	return op(tree.OpOr, types.I64, number, largest)
+	f := floatPartsOf(e, pos)
+	sign := as(operation(tree.OpShr, types.U64, as(e, types.U64, pos), f.n(int64(e.Type.Bits-1)), pos), types.I64, pos)
+	negative := f.unless(f.none, f.op(tree.OpSub, f.n(0), sign))
+	number := f.op(tree.OpSub, f.op(tree.OpXor, f.magnitude, negative), negative)
+	return f.op(tree.OpOr, number, f.op(tree.OpAnd, f.none, f.n(math.MaxInt64)))
+}
+
+// keyWord is the bits of a float in a key, where equal floats have equal bits: 0.0 is -0.0, and what is no number is
+// one: see package wire.
+func keyWord(e *tree.Expr, pos plan.Pos) *tree.Expr {
+	f := floatPartsOf(e, pos)
+	number := f.unless(f.none, f.op(tree.OpAnd, f.word, f.nonzero))
+	return f.op(tree.OpOr, number, f.op(tree.OpAnd, f.none, f.n(infinity(e.Type.Bits)+1)))
 }
 
 // isNonzero is the truth of a float.
@@ -73,30 +106,38 @@ func isNonzero(e *tree.Expr, pos plan.Pos) *tree.Expr {
 	return operation(tree.OpNe, types.Boolean, magnitude, intExpr(0, pos), pos)
 }
 
-// keyed is a part of a key in which equal floats have equal bits: 0.0 is -0.0, and each NaN is the same.
+// keyed is a part of a key in which floats are as in all keys.
 func keyed(e *tree.Expr, pos plan.Pos) *tree.Expr {
 	switch {
 	case e.Type.Kind == types.Float:
 		return orAbsent(e, pos, func(e *tree.Expr) *tree.Expr {
-			word, magnitude := wordOf(e, pos)
-			zero := operation(tree.OpEq, types.Boolean, magnitude, intExpr(0, pos), pos)
-			none := operation(tree.OpGt, types.Boolean, magnitude, intExpr(infinity(e.Type.Bits), pos), pos)
-			number := conditional(zero, as(intExpr(0, pos), types.U64, pos), word, pos)
-			nan := as(intExpr(infinity(e.Type.Bits)+1, pos), types.U64, pos)
-			bits := as(conditional(none, nan, number, pos), types.IntOf(e.Type.Bits, false), pos)
-			return as(bits, e.Type.Present(), pos)
+			return as(as(keyWord(e, pos), types.IntOf(e.Type.Bits, false), pos), e.Type.Present(), pos)
 		})
 	case !hasFloat(e.Type):
 		return e
-	case e.Op != tree.OpTuple && e.Op != tree.OpRecord:
-		refuse(pos, "a float within a value that is kept is no part of a key in a kernel half: take it out of it first")
+	case e.Op == tree.OpTuple || e.Op == tree.OpRecord:
+		return keyedParts(e, e.Args, pos)
 	}
-	out := *e
-	out.Args = nil
-	for _, a := range e.Args {
-		out.Args = append(out.Args, keyed(a, pos))
+	return orAbsent(e, pos, func(e *tree.Expr) *tree.Expr {
+		whole, _ := compositeOf(exprVal(e))
+		var parts []*tree.Expr
+		for _, v := range whole.elems {
+			parts = append(parts, v.expr)
+		}
+		return keyedParts(e, parts, pos)
+	})
+}
+
+// keyedParts is a tuple or a record of the parts of e as a key has them.
+func keyedParts(e *tree.Expr, parts []*tree.Expr, pos plan.Pos) *tree.Expr {
+	out := &tree.Expr{Op: tree.OpTuple, Type: e.Type, Pos: e.Pos}
+	if e.Type.Kind == types.Record {
+		out.Op = tree.OpRecord
 	}
-	return &out
+	for _, p := range parts {
+		out.Args = append(out.Args, keyed(p, pos))
+	}
+	return out
 }
 
 // hasFloat reports whether a value of a type is a float or has one in it.

@@ -21,6 +21,9 @@ func inWords(t types.Type) string {
 	case types.Int:
 		return "an int"
 	case types.Float:
+		if t.Bits == 32 { // two of the same width never clash
+			return "a float of 32 bits"
+		}
 		return "a float"
 	case types.Bool:
 		return "a bool"

@@ -12,7 +12,8 @@
 // zero. A string takes Size bytes: its bytes, padded with NULs, and its last
 // byte says more: StrWhole, StrCut, StrFault, StrNone. Bytes are the same with
 // their length, a u16, in the last BytesTail bytes. An int or bool that
-// may be None or FAULT has a tag byte at TagOff.
+// may be None or FAULT has a tag byte at TagOff. Equal floats of keys have equal
+// bits: both zeros are 0.0, and what is no number is the infinity's bits and 1.
 //
 // # Records
 //

@@ -181,6 +181,27 @@ func fitFloat(t *wire.Type, v float64) (uint64, error) {
 	return uint64(math.Float32bits(narrow)), nil
 }
 
+// likeKeys makes the floats in an encoded key those that keys have.
+func likeKeys(t *wire.Type, key []byte) {
+	for i := range t.Elems {
+		likeKeys(&t.Elems[i], key)
+	}
+	if t.Kind != wire.Float {
+		return
+	}
+	at, infinity := key[t.Off:][:t.Size], uint64(math.Float32bits(float32(math.Inf(1))))
+	bits := uint64(order.Uint32(at))
+	if t.Size == 8 {
+		bits, infinity = order.Uint64(at), math.Float64bits(math.Inf(1))
+	}
+	switch magnitude := bits &^ (1 << (8*t.Size - 1)); {
+	case magnitude == 0:
+		writeInt(at, t.Size, 0)
+	case magnitude > infinity:
+		writeInt(at, t.Size, infinity+1)
+	}
+}
+
 func fitInt(t *wire.Type, v starlark.Int) (uint64, error) {
 	bits := 8 * t.Size
 	if t.Signed {

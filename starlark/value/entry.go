@@ -21,11 +21,13 @@ func (b *base) encodeKey(k starlark.Value) ([]byte, error) {
 	clear(b.key)
 	err := Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, k), b.key)
 	if err == nil {
+		likeKeys(&layout.Type, b.key)
 		return b.key, nil
 	}
 	if negative, huge := signs(k); negative || huge {
 		clear(b.key)
 		if Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, likeKept(&layout.Type, k)), b.key) == nil {
+			likeKeys(&layout.Type, b.key)
 			return b.key, nil
 		}
 	}

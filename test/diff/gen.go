@@ -117,6 +117,9 @@ func (g *gen) global(prefix string) string { return g.p.Name + "_" + g.name(pref
 func (g *gen) globals() {
 	for range g.r.IntN(3) {
 		n, x := g.global("K"), g.literal(pick(g, []Type{plainInt, plainInt, text, boolean}))
+		if g.one(6) {
+			x = g.constantFloat()
+		}
 		g.p.Globals = append(g.p.Globals, n+" = "+x.Text)
 		g.vars = append(g.vars, variable{n, x.Type, true})
 	}
@@ -136,7 +139,8 @@ func (g *gen) globals() {
 }
 
 func (g *gen) dict() {
-	d := dict{g.global("D"), pick(g, []Type{plainInt, text}), pick(g, []Type{plainInt, text, boolean})}
+	d := dict{g.global("D"), pick(g, []Type{plainInt, text, floating}),
+		pick(g, []Type{plainInt, text, boolean, floating})}
 	s := d.name + " = {"
 	seen := map[string]bool{}
 	for range 1 + g.r.IntN(4) {
@@ -153,8 +157,8 @@ func (g *gen) dict() {
 // scalarType is the type of a parameter or a variable.
 func (g *gen) scalarType() Type {
 	t := pick(g, []Type{plainInt, signed, signed, signed, unsigned, unsigned, boolean, text})
-	if g.user && g.one(8) {
-		return floating
+	if g.one(8) {
+		t = pick(g, g.floats())
 	}
 	if g.stacksThere() && g.one(6) {
 		t = stack
@@ -241,7 +245,7 @@ func (g *gen) signature(fn *Function) {
 			p.Type = pointer
 		}
 		if len(fn.Defaults) > 0 || g.one(4) {
-			p.Type = pick(g, []Type{plainInt, text, boolean})
+			p.Type = pick(g, []Type{plainInt, text, boolean, floating})
 			fn.Defaults = append(fn.Defaults, g.literal(p.Type))
 		}
 		fn.Params = append(fn.Params, p)
@@ -249,13 +253,14 @@ func (g *gen) signature(fn *Function) {
 }
 
 func (g *gen) helper() {
-	fn := &Function{Name: g.global("h")}
+	fn, event := &Function{Name: g.global("h")}, g.event
+	g.event = g.one(2)
 	g.signature(fn)
-	takesEvent := g.one(2) || g.stacksThere() || !hasParam(fn, signed) || !hasParam(fn, unsigned)
+	takesEvent := g.event || g.stacksThere() || !hasParam(fn, signed) || !hasParam(fn, unsigned)
 	if takesEvent {
 		fn.Params = append([]Param{{Name: "e"}}, fn.Params...)
 	}
-	nodes, event := g.nodes, g.event
+	nodes := g.nodes
 	g.event = false
 	defer func() { g.event = event }()
 	g.nodes = 10 + g.r.IntN(20)

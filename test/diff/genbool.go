@@ -10,7 +10,7 @@ func (g *gen) boolean(d int) *Expr {
 		return g.leafOf(boolean)
 	}
 	g.nodes--
-	switch g.r.IntN(14) {
+	switch g.r.IntN(15) {
 	case 0, 1, 2:
 		return operator(pick(g, orderings), boolean, g.anyInt(d-1), g.anyInt(d-1))
 	case 3:
@@ -43,6 +43,8 @@ func (g *gen) boolean(d int) *Expr {
 		if g.one(2) {
 			return g.askedOf(d)
 		}
+	case 14:
+		return g.floatTest(d)
 	}
 	return g.leafOf(boolean)
 }
@@ -59,6 +61,8 @@ var asks = []string{
 	"hasattr((None if $b else $s), \"upper\")", "hasattr(record(a = $i), \"a_\")", "hasattr(($i, $s), \"a\")",
 	"hasattr((record(a = $n) if $b else FAULT), \"a\")", "getattr($s, \"nope\", $b)",
 	"getattr(record(a = $b), \"a\", False)", "getattr(FAULT, \"a\", $b)",
+	"record(a = $f) == record(a = $f)", "($f, $n) != ($f, $n)", "bool($f)", "hasattr($f, \"real\")",
+	"$f in (1, 0.5, None)", "(None if $b else $f) == $f", "(FAULT if $b else $f) == 0",
 	"bool(range($n))", "bool(range($n, $n))", "bool(range($n, $n, -2))", "not range($n, 3)", "not ()", "bool(record())",
 }
 
@@ -86,13 +90,18 @@ func (g *gen) askedOf(d int) *Expr {
 func (g *gen) hugeComparison(d int) *Expr {
 	x, y := g.anyInt(d-1), g.huge()
 	if g.one(3) {
-		y = leaf(y.Type, pick(g, []string{"18446744073709551616", "(-9223372036854775809)", "(1 << 100)",
-			"(-(1 << 64))"}))
+		y = g.wide()
 	}
 	if g.one(2) {
 		x, y = y, x
 	}
 	return operator(pick(g, orderings), boolean, x, y)
+}
+
+// wide is a constant that has more bits than an int of a kernel half.
+func (g *gen) wide() *Expr {
+	return leaf(Type{Kind: Func, Class: Unsigned}, pick(g, []string{"18446744073709551616", "(-9223372036854775809)",
+		"(1 << 100)", "(-(1 << 64))"}))
 }
 
 func (g *gen) stringTest(d int) *Expr {
@@ -141,7 +150,7 @@ func (g *gen) noneTest(d int) *Expr {
 func (g *gen) equality(d int) *Expr {
 	t := g.valueType()
 	u := t
-	if t.Kind <= Str {
+	if t.Kind <= Str || t.Kind == Float {
 		u.Opt = g.one(2)
 	}
 	return operator(pick(g, []string{"==", "!="}), boolean, g.expr(t, d-1), g.expr(u, d-1))
@@ -158,23 +167,26 @@ func (g *gen) membership(d int) *Expr {
 		c := pick(g, g.dicts)
 		return operator(op, boolean, g.expr(c.key, d-1), leaf(Type{}, c.name))
 	}
-	t := pick(g, []Type{plainInt, text})
+	t := pick(g, []Type{plainInt, text, floating})
+	x := g.expr(text, d-1)
+	switch t.Kind {
+	case Int:
+		x = g.anyInt(d - 1)
+	case Float:
+		x = g.expr(pick(g, g.floats()), d-1)
+	}
 	for _, l := range g.lists {
 		if l.t.Kind == t.Kind {
-			x := g.expr(text, d-1)
-			if t.Kind == Int {
-				x = g.anyInt(d - 1)
-			}
 			return operator(op, boolean, x, leaf(Type{}, l.name))
 		}
 	}
 	list := g.written()
 	for range 1 + g.r.IntN(3) {
-		list.Args = append(list.Args, g.literal(t))
-	}
-	x := g.expr(text, d-1)
-	if t.Kind == Int {
-		x = g.anyInt(d - 1)
+		e := g.literal(t)
+		if t.Kind == Float && g.one(3) {
+			e = g.literal(plainInt)
+		}
+		list.Args = append(list.Args, e)
 	}
 	return operator(op, boolean, x, list)
 }

@@ -11,7 +11,7 @@ type list struct {
 
 // list declares a constant list.
 func (g *gen) list() {
-	l := list{g.global("L"), pick(g, []Type{plainInt, text, boolean}), 1 + g.r.IntN(4)}
+	l := list{g.global("L"), pick(g, []Type{plainInt, text, boolean, floating}), 1 + g.r.IntN(4)}
 	s := "["
 	for range l.n {
 		s += g.literal(l.t).Text + ", "
@@ -62,7 +62,8 @@ func (g *gen) lambdaStmt(fn *Function) []*Stmt {
 
 // spanKey makes the function for the keys of a span. Its values are few, so that starts meet ends.
 func (g *gen) spanKey() {
-	fn := &Function{Name: g.global("key"), Params: []Param{{Name: "e"}}, Result: pick(g, []Type{boolean, text, signed})}
+	fn := &Function{Name: g.global("key"), Params: []Param{{Name: "e"}},
+		Result: pick(g, []Type{boolean, text, signed, floating, narrow})}
 	fns := g.fns
 	g.fns, g.key, g.event = nil, true, true // functions may use e.start
 	g.function(fn, g.r.IntN(2))
@@ -100,19 +101,4 @@ func (g *gen) label(t Type, d int) *Expr {
 		of.Args[0], of.Args[1] = of.Args[1], of.Args[0]
 	}
 	return of
-}
-
-// float is a float.
-func (g *gen) float(d int) *Expr {
-	number := func() *Expr { return g.expr(pick(g, []Type{floating, floating, signed, unsigned, plainInt}), d-1) }
-	switch g.r.IntN(4) {
-	case 0:
-		return operator("/", floating, g.anyInt(d-1), number())
-	case 1:
-		return operator(pick(g, []string{"+", "-", "*", "/", "//", "%"}), floating, g.expr(floating, d-1), number())
-	case 2:
-		return call(floating, "float", number())
-	}
-	return cond(operator(pick(g, orderings), boolean, g.expr(floating, d-1), number()), g.expr(floating, d-1),
-		g.expr(floating, d-1))
 }

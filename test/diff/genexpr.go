@@ -42,7 +42,7 @@ func (g *gen) expr(t Type, d int) *Expr {
 	case Label:
 		return g.label(t, d)
 	case Float:
-		return g.float(d)
+		return g.floatExpr(t, d)
 	case Stack:
 		if g.one(2) {
 			return g.condExpr(t, d)
@@ -221,7 +221,8 @@ func (g *gen) applyLambda(t Type, d int) *Expr {
 func (g *gen) callFor(t Type, d int) *Expr {
 	var fit []callable
 	for _, f := range g.fns {
-		if f.fn.Result.Equal(t) && (!f.event || g.event) && (g.event || !hasParam(f.fn, pointer)) {
+		if f.fn.Result.Equal(t) && (!f.event || g.event) && (g.event || !hasParam(f.fn, pointer)) &&
+			g.takes(f.fn) {
 			fit = append(fit, f)
 		}
 	}

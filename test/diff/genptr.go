@@ -104,22 +104,27 @@ func (g *gen) read(t Type) *Expr {
 		return &Expr{Form: Method, Type: text, Text: "join", Args: []*Expr{leaf(text, pick(g, []string{`" "`, `"/"`})),
 			list}, Ref: "_join"}
 	}
-	if t.Kind == Int && g.one(4) {
-		array := func(m Member) bool { return m.Kind == MemberArray && m.Type.Class == t.Class }
+	if (t.Kind == Int || t.Kind == Float) && g.one(4) {
+		array := func(m Member) bool { return m.Kind == MemberArray && g.has(m.Type, t) }
 		list := g.path(g.somePointer(false), Members, array)
 		return &Expr{Form: Index, Type: t, Args: []*Expr{list, leaf(plainInt, fmt.Sprint(g.r.IntN(2)))}, Ref: "_at"}
 	}
 	return g.path(g.somePointer(t.Kind == Ptr), Members, func(m Member) bool {
-		return m.Type.Equal(t) && m.Kind != MemberArray && m.Kind != MemberTexts && m.Kind != MemberStruct
+		return g.has(m.Type, t) && m.Kind != MemberArray && m.Kind != MemberTexts && m.Kind != MemberStruct
 	})
+}
+
+// has reports whether what lies in memory as a type is of type t for programs.
+func (g *gen) has(in, t Type) bool {
+	return in.Equal(t) || g.user && in.Kind == Float && t.Kind == Float
 }
 
 // arrayLoop is what a loop over an array goes over, with the type of its elements.
 func (g *gen) arrayLoop() (*Expr, Type, int) {
-	t := pick(g, []Type{signed, unsigned})
+	t := pick(g, append([]Type{signed, unsigned}, g.floats()...))
 	var m Member
 	list := g.path(g.somePointer(false), Members, func(x Member) bool {
-		if x.Kind == MemberArray && x.Type.Class == t.Class {
+		if x.Kind == MemberArray && g.has(x.Type, t) {
 			m = x
 			return true
 		}

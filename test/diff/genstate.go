@@ -30,6 +30,7 @@ type aggregation struct {
 var keyTypes = []Type{
 	signed, unsigned, text, boolean,
 	{Kind: Tuple, Elems: []Type{unsigned, text}}, {Kind: Tuple, Elems: []Type{signed, signed}},
+	floating, narrow, {Kind: Tuple, Elems: []Type{unsigned, floating}}, {Kind: Tuple, Elems: []Type{narrow, text}},
 	{Kind: Tuple, Elems: []Type{unsigned, {Kind: Fault}}}, {Kind: Fault}, {Kind: Record},
 	{Kind: Tuple, Elems: []Type{{Kind: Tuple}, {Kind: Record}}},
 }
@@ -64,8 +65,9 @@ func (g *gen) declareGlobal(name, value string) { g.p.Globals = append(g.p.Globa
 
 func (g *gen) table() {
 	t := table{g.global("T"), g.keyType(),
-		g.stackOr(pick(g, []Type{signed, signed, signed, signed, unsigned, text, boolean,
-			{Kind: Tuple, Elems: []Type{signed, boolean}}, g.labelType()}))}
+		g.stackOr(pick(g, []Type{signed, signed, signed, signed, signed, signed, unsigned, text, boolean,
+			{Kind: Tuple, Elems: []Type{signed, boolean}}, floating, narrow,
+			{Kind: Tuple, Elems: []Type{floating, signed.opt()}}, g.labelType()}))}
 	g.tables = append(g.tables, t)
 	g.declareGlobal(t.name, "table(size = 512)")
 }
@@ -92,7 +94,7 @@ func (g *gen) stackOr(t Type) Type {
 }
 
 func (g *gen) cell() {
-	c := cell{g.global("C"), pick(g, []Type{signed, signed, boolean, text})}
+	c := cell{g.global("C"), pick(g, []Type{signed, signed, boolean, text, floating})}
 	g.cells = append(g.cells, c)
 	g.declareGlobal(c.name, "cell("+g.literal(c.val).Text+")")
 }
@@ -134,7 +136,7 @@ func (g *gen) keyExpr(t Type, d int) *Expr {
 // usable are the tables whose keys can be made here.
 func (g *gen) usable() (out []table) {
 	for _, t := range g.tables {
-		if g.event || t.key.Kind != Tuple || !t.key.Elems[1].Opt {
+		if g.makes(t.key) && g.makes(t.val) && (g.event || t.key.Kind != Tuple || !t.key.Elems[1].Opt) {
 			out = append(out, t)
 		}
 	}

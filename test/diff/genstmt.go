@@ -109,8 +109,8 @@ func (g *gen) augment(v variable) *Stmt {
 	case Signed:
 		t = pick(g, []Type{signed, unsigned, plainInt})
 		ops = append(ops, "//", "%", "|", "^", "<<", ">>")
-	case Unsigned: // only these have &, so that comes twice
-		ops, t = []string{"&", "&", "|", "^", "<<", ">>", "//", "%"}, unsigned
+	case Unsigned: // only these have &, so that comes often
+		ops, t = []string{"&", "&", "&", "&", "|", "^", "<<", ">>", "//", "%"}, unsigned
 	}
 	return &Stmt{Form: Augment, Target: v.name, Op: pick(g, ops), Exprs: []*Expr{g.expr(t, exprDepth-1)},
 		Wrap: wrapTo(v.t)}

@@ -15,6 +15,8 @@ func (g *gen) literal(t Type) *Expr {
 	switch t.Kind {
 	case Bool:
 		return leaf(boolean, pick(g, []string{"True", "False"}))
+	case Float:
+		return leaf(floating, pick(g, constantFloats))
 	case Str:
 		if g.one(20) {
 			return leaf(text, strconv.Quote(" "+pick(g, texts)+" \t")+pick(g,
@@ -65,7 +67,7 @@ func (g *gen) leafOf(t Type) *Expr {
 		return v
 	}
 	t = t.present()
-	if g.one(6) && t.Kind <= Str {
+	if g.one(6) && t.Kind <= Str || t.Kind == Float && (g.one(2) || t.Class == Narrow) {
 		if e := g.read(t); e != nil {
 			return e
 		}
@@ -81,8 +83,6 @@ func (g *gen) leafOf(t Type) *Expr {
 		return g.stack()
 	case Label:
 		return g.label(t, 0)
-	case Float:
-		return leaf(t, pick(g, []string{"0.0", "0.5", "1.5", "-2.25", "1e10", "3.0"}))
 	case Tuple, Record:
 		return g.compose(t, 0)
 	case Bool:

@@ -1,5 +1,7 @@
 package diff
 
+import "encoding/binary"
+
 // A Member is a field of the struct that pointers lead to: BTF, the bytes of inputs, the reference and the generator
 // all have it from here.
 type Member struct {
@@ -21,10 +23,10 @@ type MemberKind uint8
 
 // The kinds of members.
 const (
-	MemberInt MemberKind = iota
+	MemberInt MemberKind = iota // or a float
 	MemberBits
 	MemberBool
-	MemberArray  // of ints
+	MemberArray  // of ints or floats
 	MemberChars  // char[Len]
 	MemberText   // char *
 	MemberTexts  // char **, two strings and NULL
@@ -55,10 +57,15 @@ var Members = []Member{
 	{Name: "str", Off: 64, Kind: MemberText, Type: text},
 	{Name: "argv", Off: 72, Kind: MemberTexts},
 	{Name: "next", Off: 80, Kind: MemberPtr, Type: pointer},
+	{Name: "real", Off: 112, Bits: 64, Type: floating},
+	{Name: "half", Off: 120, Bits: 32, Type: narrow},
+	{Name: "reals", Off: 128, Kind: MemberArray, Bits: 64, Len: 2, Type: floating},
+	{Name: "halves", Off: 144, Kind: MemberArray, Bits: 32, Len: 3, Type: narrow},
 	{Name: "inner", Off: 88, Kind: MemberStruct, Len: 24, In: []Member{
 		{Name: "a", Off: 0, Bits: 32, Type: signed},
 		{Name: "b", Off: 8, Bits: 64, Type: unsigned},
-		{Name: "also", Off: 8, Bits: 8, Type: signed}, // of a union with b
+		{Name: "also", Off: 8, Bits: 8, Type: signed},    // of a union with b
+		{Name: "bits", Off: 8, Bits: 64, Type: floating}, // and another one
 		{Name: "link", Off: 16, Kind: MemberPtr, Type: pointer},
 	}},
 }
@@ -99,6 +106,14 @@ func (g *gen) node() Node {
 		copy(name, pick(g, texts)+"\x00")
 	}
 	n.Raw[24] &= 1
+	for _, m := range Members {
+		for i := range max(1, m.Len) {
+			if m.Type.Kind == Float {
+				word := binary.NativeEndian.AppendUint64(nil, g.floatWord(m.Bits))
+				copy(n.Raw[m.Off+i*m.Bits/8:], word[:m.Bits/8])
+			}
+		}
+	}
 	n.Next, n.Link = g.place(Nodes), g.place(Nodes)
 	return n
 }

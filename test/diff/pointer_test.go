@@ -28,7 +28,7 @@ func btfMembers(list []Member, node *btf.Struct) (out []btf.Member) {
 		b := btf.Member{Name: m.Name, Offset: btf.Bits(8 * m.Off)}
 		switch m.Kind {
 		case MemberInt:
-			b.Type = btfInt(m.Bits, m.Type)
+			b.Type = btfNumber(m.Bits, m.Type)
 		case MemberBits:
 			size := 32
 			if m.Off%8 == 0 {
@@ -39,7 +39,7 @@ func btfMembers(list []Member, node *btf.Struct) (out []btf.Member) {
 		case MemberBool:
 			b.Type = &btf.Int{Name: "_Bool", Size: 1, Encoding: btf.Bool}
 		case MemberArray:
-			b.Type = &btf.Array{Index: btfInt(32, unsigned), Type: btfInt(m.Bits, m.Type), Nelems: uint32(m.Len)}
+			b.Type = &btf.Array{Index: btfInt(32, unsigned), Type: btfNumber(m.Bits, m.Type), Nelems: uint32(m.Len)}
 		case MemberChars:
 			b.Type = &btf.Array{Index: btfInt(32, unsigned), Type: char, Nelems: uint32(m.Len)}
 		case MemberText:
@@ -54,6 +54,13 @@ func btfMembers(list []Member, node *btf.Struct) (out []btf.Member) {
 		out = append(out, b)
 	}
 	return out
+}
+
+func btfNumber(bits int, t Type) btf.Type {
+	if t.Kind == Float {
+		return &btf.Float{Name: fmt.Sprintf("float%d", bits), Size: uint32(bits / 8)}
+	}
+	return btfInt(bits, t)
 }
 
 func btfInt(bits int, t Type) btf.Type {
@@ -114,7 +121,7 @@ func (p *place) member(m Member) starlark.Value {
 	raw := n.Raw[p.off+m.Off:]
 	switch m.Kind {
 	case MemberInt:
-		return readInt(raw, m.Bits, m.Type)
+		return readNumber(raw, m.Bits, m.Type)
 	case MemberBits:
 		w := binary.NativeEndian.Uint64(append(append([]byte{}, raw[:min(8, len(raw))]...), make([]byte, 8)...))
 		return widen(w>>m.Bit, m.Bits, m.Type)
@@ -123,7 +130,7 @@ func (p *place) member(m Member) starlark.Value {
 	case MemberArray:
 		var out starlark.Tuple
 		for i := range m.Len {
-			out = append(out, readInt(raw[i*m.Bits/8:], m.Bits, m.Type))
+			out = append(out, readNumber(raw[i*m.Bits/8:], m.Bits, m.Type))
 		}
 		return out
 	case MemberChars:
@@ -152,8 +159,14 @@ func textValue(t Text, strMax int) starlark.Value {
 	return starlark.String(t.S)
 }
 
-func readInt(b []byte, bits int, t Type) starlark.Value {
+func readNumber(b []byte, bits int, t Type) starlark.Value {
 	var w uint64
+	switch {
+	case t.Kind == Float && bits == 32:
+		return starlark.Float(math.Float32frombits(binary.NativeEndian.Uint32(b)))
+	case t.Kind == Float:
+		return starlark.Float(math.Float64frombits(binary.NativeEndian.Uint64(b)))
+	}
 	switch bits {
 	case 8:
 		w = uint64(b[0])

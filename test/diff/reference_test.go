@@ -222,7 +222,7 @@ func (r *reference) keyOf(p *Program, event starlark.Value) (key string, out out
 	if out.value == nil || out.value == starlark.None {
 		return "", out, false
 	}
-	return value.Text(out.value), out, true // with the marks of what was cut: another key
+	return value.Text(ofKey(out.value)), out, true // with the marks of what was cut: another key
 }
 
 func outcomeOf(v starlark.Value, err error) outcome {

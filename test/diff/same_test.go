@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 
@@ -26,6 +27,10 @@ func sameValue(k, r starlark.Value) bool {
 	case starlark.Tuple:
 		r, ok := r.(starlark.Tuple)
 		return ok && sameValues(k, r)
+	case starlark.Float:
+		r, ok := r.(starlark.Float)
+		return ok && k == r && math.Signbit(float64(k)) == math.Signbit(float64(r)) ||
+			ok && math.IsNaN(float64(k)) && math.IsNaN(float64(r))
 	case *value.Histogram:
 		r, ok := r.(*value.Histogram)
 		return ok && slices.Equal(k.Bars(), r.Bars())

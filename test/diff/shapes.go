@@ -32,6 +32,8 @@ var userExprs = map[Kind][]string{
 		"-18446744073709551617 // $p",
 		"len([None] * $n)", "[$2 for $2 in [1]][0]", "duration(\"5ms\") + $i", "(1 if $i in [$i, $i] else 2)",
 		"len(type($x))",
+		"{$f: $i, $i: 2}.get($f)", "len(set([$f, $i, $f]))", "len({$f: 1, $f: 2, $i: 3})", "[$f, $i, $f].index($f)",
+		"sorted([$i, 3, $i], key = lambda $0: $0 + $f)[0]", "len([$0 for $0 in ($f, $f) if $0 == $f])",
 		"len($s.splitlines())", "len($s.split())", "len(list($s.elem_ords()))", "len(list($s.codepoint_ords()))",
 	},
 	Str: {
@@ -58,7 +60,9 @@ var userExprs = map[Kind][]string{
 		"record(a = $s).a", "getattr(record(a = $s), \"a\", \"none\")", "str(set([$i, $i]))",
 		"str({$0: $I for $0 in range(2)})",
 		"str([$1 for $1 in {$s: $i}])", "str(range($n, 9))", "str(dir(\"\")[0])", "str(tuple([$i, $i]))",
-		"str(list(($i, $s)))",
+		"str(list(($i, $s)))", "str([$f, ($f, $i), {$f: $f}])", "(\"%s %g %f %e\" % ($f, $f, $f, $f))",
+		"sprintf(\"%g|%.3f|%10.2e|%s\", $f, $f, $f, $f)", "str(record(a = $f))", "str(sorted([$f, $f, $i]))",
+		"str((min($f, $f), max($f, $i)))",
 	},
 	Bool: {
 		"any([$b, $b])", "all([$b, $b])", "any([$B for $0 in ($i, $i)])", "all([$B for $1 in ($s, $s)])",
@@ -75,7 +79,9 @@ var userExprs = map[Kind][]string{
 		"set([$i]).issuperset(set([$i]))", "(set([$i]).difference([$i]) == set())",
 		"(len(set([$i]).symmetric_difference([$i])) > 0)", "(len(set([$i]) ^ set([$i])) == 0)",
 		"(len({\"a\": $i} | {\"b\": $i}) == 2)", "(bytes($s) == b\"ab\")", "(b\"a\" in bytes($s))",
-		"matches($s, \"a*\")", "(not $x)",
+		"matches($s, \"a*\")", "(not $x)", "($f in [$f, $i])", "($f in {$f: 1, $i: 2})", "($i in set([$f, $i]))",
+		"(($f, $i) < ($i, $f))", "([$f, $i] == [$i, $f])", "(not $f)", "({$f: $f} == {$f: $f})", "($f == None)",
+		"(record(a = $f) == record(a = $f))",
 	},
 	Float: {
 		"float($i & 65535)", "float(\"1.5\")", "math.sqrt(abs($f))", "math.log(abs($f) + 1)", "math.exp(min($f, 1.0))",

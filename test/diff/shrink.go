@@ -156,6 +156,10 @@ func simplest(t Type) []*Expr {
 		return []*Expr{leaf(t, "True"), leaf(t, "e.args.flag")}
 	case Str:
 		return []*Expr{leaf(t, `""`), leaf(t, `"a"`), leaf(t, "e.args.s")}
+	case Float:
+		if t.Class != Narrow {
+			return []*Expr{leaf(t, "0.0")}
+		}
 	case Int:
 		switch t.Class {
 		case Signed:

@@ -78,6 +78,8 @@ func initial(v plan.Value) starlark.Value {
 	switch v := v.(type) {
 	case plan.Int:
 		return starlark.MakeBigInt(v.Big)
+	case plan.Float:
+		return starlark.Float(v)
 	case plan.Bool:
 		return starlark.Bool(v)
 	case plan.String:
@@ -130,6 +132,21 @@ func unused(c *value.Agg) starlark.Value {
 	return whole
 }
 
+// ofKey is a value as a part of a key: 0.0 for both zeros.
+func ofKey(v starlark.Value) starlark.Value {
+	switch v := v.(type) {
+	case starlark.Float:
+		return v + 0
+	case starlark.Tuple:
+		out := make(starlark.Tuple, len(v))
+		for i := range v {
+			out[i] = ofKey(v[i])
+		}
+		return out
+	}
+	return v
+}
+
 // held is what a container holds, in an order.
 func held(c starlark.Value) ([]starlark.Value, error) {
 	var items []starlark.Tuple
@@ -161,6 +178,7 @@ func held(c starlark.Value) ([]starlark.Value, error) {
 	}
 	for i, x := range items {
 		items[i] = bare(x).(starlark.Tuple)
+		items[i][0] = ofKey(items[i][0])
 	}
 	sort.Slice(items, func(i, j int) bool {
 		return value.Text(items[i][0]) < value.Text(items[j][0])

@@ -23,7 +23,7 @@ const (
 	Record
 	Func
 	Ptr   // to the struct of Members; it may be None, or lead nowhere
-	Float // only in user space
+	Float // of 64 bits, or Narrow
 	Bytes
 	Label // an int that reads as text; Names[0] is the label
 	Stack // at sites that have some
@@ -33,19 +33,20 @@ const (
 // Class is what the compiler must know of an int.
 type Class uint8
 
-// The classes. Plain is a constant, or what could be one for a compiler that folds: its value is within int64, and it
-// is unknown whether its type is signed.
+// The classes of ints, and one of floats. Plain is a constant, or what could be one for a compiler that folds: its value
+// is within int64, and it is unknown whether its type is signed.
 const (
 	Plain Class = iota
 	Signed
 	Unsigned
+	Narrow // of a float: it has 32 bits
 )
 
 // A Type is the type of an expression.
 type Type struct {
 	// Kind is the shape. It decides which of the other fields count.
 	Kind  Kind
-	Class Class    // Int
+	Class Class    // Int, Float
 	Elems []Type   // Tuple, Record, parameters of a Func and then its result
 	Names []string // Record
 	Opt   bool     // may be None
@@ -59,6 +60,7 @@ var (
 	boolean  = Type{Kind: Bool}
 	text     = Type{Kind: Str}
 	floating = Type{Kind: Float}
+	narrow   = Type{Kind: Float, Class: Narrow}
 	pointer  = Type{Kind: Ptr}
 	octets   = Type{Kind: Bytes}
 	stack    = Type{Kind: Stack}

@@ -105,6 +105,25 @@ var covered = []struct{ what, pattern string }{
 	{"errno", `errno\(`}, {"signal", `signal\(`}, {"syscall_name", `syscall_name\(`}, {"inet", `inet\(`},
 	{"a span by thread", `e\.start\.args`}, {"a span by key", `(?m)^def f\d+_key\d+\(e`},
 	{"what the start read through a pointer", `e\.start\.args\.p\.`},
+	{"a double in memory", `\.p\.real\b`}, {"a float in memory", `\.p\.half\b`},
+	{"a double of a union", `\.inner\.bits\b`}, {"an element of a list of floats", `\.(reals|halves)\[\d\]`},
+	{"a loop over floats", `(?m)for i\d+ in .*\.(reals|halves):$`},
+	{"a float against a constant float", `\.(real|half|bits) [<>]=? \(?-?\d+\.`},
+	{"a constant int against a float", `\d [<>]=? e\.(start\.)?args(\.\w+)*\.(real|half|bits)\b`},
+	{"a float against an int that no double is", `\.(real|half|bits) [<>=!]+ \(?-?900719925474099[135]`},
+	{"a float against an int of over 64 bits", `\.(real|half|bits) [<>=!]+ \(?-?18446744073709551616`},
+	{"floats of one width against each other", `\.half [<>]=? .*\.half\b`},
+	{"a float against None", `\.(real|half) [!=]= None`}, {"a float against FAULT", `\.(real|half) [!=]= FAULT`},
+	{"the truth of a float", `(bool\(|not |if )e\.args(\.\w+)*\.(real|half)[): ]`},
+	{"a float that may be None", `\.(real|half) if [^(].* else None`},
+	{"a float in a list", `\.(real|half|bits) (not )?in [([]`},
+	{"a float as a key", `_[TA]\d+\[e[^],]*\.(real|half|bits)\]`},
+	{"a float as a part of a key", `_[TA]\d+\[\([^]]*, e[^],]*\.(real|half|bits)\)\]`},
+	{"a float in a table", `(?m)_T\d+\[.*\] = e.*\.(real|half|bits)$`},
+	{"a cell that begins with a float", `= cell\(\(?-?\d+[.e]`}, {"a float in a cell", `_C\d+\.set\(.*\.real\)`},
+	{"a float of the start of a span", `e\.start\.args\.p(\.\w+)*\.(real|half|bits)\b`},
+	{"a float as a parameter", `_h\d+\([^)]*\.(real|half|bits)[,)]`}, {"no number", `= float\("nan"\)`},
+	{"an infinity", `= float\("inf"\)`}, {"the negative zero", `= -0\.0`},
 }
 
 // elsewhere is what the documentation says of kernel halves that is no matter of values, with the file and the test of
@@ -170,7 +189,8 @@ func TestCovers(t *testing.T) {
 // TestCoversUser finds what only user space can do in its programs.
 func TestCoversUser(t *testing.T) {
 	missing := map[*regexp.Regexp]bool{}
-	for _, re := range []string{`\be\.args\.\w+ / `, `float\(`, `1e10`, `v\d+ / `} {
+	for _, re := range []string{`\be\.args\.\w+ / `, `float\(`, `1e10`, `v\d+ / `, `\.p\.(real|half) [-+*/] `,
+		`\.half [<>]=? .*\.real\b`, `\.half [<>]=? .*e\.args\.u64`, `\{e\.[^}]*\.(real|half)\b[^}]*: `} {
 		missing[regexp.MustCompile(re)] = true
 	}
 	for seed := uint64(1); seed <= 2000 && len(missing) > 0; seed++ {
