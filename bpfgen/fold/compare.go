@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"slices"
@@ -20,9 +21,8 @@ func Equal(x, y plan.Value) (eq, ok bool) {
 		return d == 0, true
 	}
 	switch x := x.(type) {
-	case plan.Int:
-		_, float := y.(plan.Float) // an infinity, or no number
-		return false, !float
+	case plan.Int, plan.Float:
+		return false, true
 	case plan.String, plan.Bool, plan.None, plan.Bytes:
 		return x == y, true
 	case plan.Builtin:
@@ -73,26 +73,38 @@ func equalElements(x, y plan.Tuple) (eq, ok bool) {
 	return true, true
 }
 
-// numbers compares two numbers, of which one may be a float.
+// numbers compares two numbers, of which each may be a float.
 func numbers(x, y plan.Value) (d int, ok bool) {
-	xr, ok1 := rational(x)
-	yr, ok2 := rational(y)
-	if !ok1 || !ok2 {
+	xr, xn, ok1 := rational(x)
+	yr, yn, ok2 := rational(y)
+	switch {
+	case !ok1 || !ok2:
 		return 0, false
+	case xn != 0 || yn != 0:
+		return cmp.Compare(xn, yn), true
 	}
 	return xr.Cmp(yr), true
 }
 
-func rational(c plan.Value) (*big.Rat, bool) {
+// rational is a number. Of one that none is equal to, beyond is the side: -1 and 1 are the infinities, 2 is no number,
+// which is larger than all.
+func rational(c plan.Value) (r *big.Rat, beyond int, ok bool) {
 	switch c := c.(type) {
 	case plan.Int:
-		return new(big.Rat).SetInt(c.Big), true
+		return new(big.Rat).SetInt(c.Big), 0, true
 	case plan.Float:
-		if f := float64(c); !math.IsInf(f, 0) && !math.IsNaN(f) {
-			return new(big.Rat).SetFloat64(f), true
+		switch f := float64(c); {
+		case math.IsNaN(f):
+			return nil, 2, true
+		case math.IsInf(f, 1):
+			return nil, 1, true
+		case math.IsInf(f, -1):
+			return nil, -1, true
+		default:
+			return new(big.Rat).SetFloat64(f), 0, true
 		}
 	}
-	return nil, false
+	return nil, 0, false
 }
 
 // ordered is x < y and its like.

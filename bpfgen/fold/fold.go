@@ -12,6 +12,7 @@
 package fold
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -94,8 +95,11 @@ func Same(x, y plan.Value) bool {
 	case plan.Int:
 		yi, ok := y.(plan.Int)
 		return ok && x.Big.Cmp(yi.Big) == 0
-	case plan.String, plan.Bool, plan.None, plan.Float, plan.Builtin, plan.Bytes:
+	case plan.String, plan.Bool, plan.None, plan.Builtin, plan.Bytes:
 		return x == y
+	case plan.Float: // 0.0 is not -0.0
+		yf, ok := y.(plan.Float)
+		return ok && math.Float64bits(float64(x)) == math.Float64bits(float64(yf))
 	case *plan.Func:
 		return plan.Value(x) == y
 	case plan.Ref:

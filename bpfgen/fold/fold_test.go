@@ -1,6 +1,7 @@
 package fold_test
 
 import (
+	"math"
 	"math/big"
 	"testing"
 
@@ -21,6 +22,7 @@ var both = []struct {
 	number(0), number(1), number(-1), number(7), number(-7), number(63), number(64), number(511), number(512),
 	number(1 << 40), huge(1), huge(-1),
 	{plan.Float(0.5), starlark.Float(0.5)}, {plan.Float(-7), starlark.Float(-7)}, {plan.Float(0), starlark.Float(0)},
+	float(math.Copysign(0, -1)), float(math.Inf(1)), float(math.Inf(-1)), float(math.NaN()), float(1 << 40),
 	{plan.String(""), starlark.String("")}, {plan.String("a"), starlark.String("a")},
 	{plan.String("ab"), starlark.String("ab")}, {plan.Bytes("a"), starlark.Bytes("a")},
 	{plan.Bytes(""), starlark.Bytes("")},
@@ -47,6 +49,8 @@ func recordOf(names []string, texts ...string) pair {
 	}
 	return pair{c, value.NewRecord(names, vals)}
 }
+
+func float(f float64) pair { return pair{plan.Float(f), starlark.Float(f)} }
 
 func number(n int64) pair { return pair{plan.MakeInt(n), starlark.MakeInt64(n)} }
 
@@ -123,9 +127,21 @@ func equal(got plan.Value, want starlark.Value) bool {
 	case starlark.String:
 		return got == plan.Value(plan.String(want))
 	case starlark.Float:
-		return got == plan.Value(plan.Float(want))
+		return fold.Same(got, plan.Float(want))
 	}
 	return false
+}
+
+// TestSame tells constants apart that are equal, but are not one.
+func TestSame(t *testing.T) {
+	for i, x := range both {
+		for j, y := range both {
+			one := fold.Same(x.c, y.c)
+			if eq, err := starlark.Equal(x.v, y.v); one && (!eq || err != nil || i != j) {
+				t.Errorf("%v and %v are said to be one constant", x.v, y.v)
+			}
+		}
+	}
 }
 
 // TestUnary compares the operators of one operand, and the truth, with the interpreter.

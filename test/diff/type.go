@@ -33,8 +33,8 @@ const (
 // Class is what the compiler must know of an int.
 type Class uint8
 
-// The classes of ints, and one of floats. Plain is a constant, or what could be one for a compiler that folds: its value
-// is within int64, and it is unknown whether its type is signed.
+// The classes of ints, and one of floats. Plain is a constant, or what could be one for a compiler that folds: its
+// value is within int64, and it is unknown whether its type is signed.
 const (
 	Plain Class = iota
 	Signed
