@@ -1,6 +1,7 @@
 package bpfgen
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -160,6 +161,51 @@ func TestStringLists(t *testing.T) {
 		if l, s := send(addr); l != "<fault>" || s != "<fault>" {
 			t.Errorf("a list at %#x: got %q and %q", addr, l, s)
 		}
+	}
+}
+
+// TestListLen counts strings, and takes the first of a list for one that cannot be read.
+func TestListLen(t *testing.T) {
+	addr, hole := arg(0, types.U64), op(tree.OpNe, types.Boolean, arg(1, types.U64), konst(0))
+	count := &tree.Expr{Op: tree.OpListLen, Type: types.I64, Str: tree.User, Args: []*tree.Expr{addr, konst(listRoom)}}
+	list, text := stringList(addr), joinedList(addr)
+	list.Args, text.Args = append(list.Args, hole), append(text.Args, hole)
+	u := &tree.Unit{
+		Records: []*wire.Record{layout.Record(0, 0, []string{"count", "list", "text"},
+			[]types.Type{count.Type, list.Type, text.Type})},
+		Programs: []*tree.Program{program(nil, stmt(tree.SSend, 0, count, list, text))},
+	}
+	c, _ := load(t, u, Options{})
+	r := newRing(t, c.Maps[MapRing])
+	for _, l := range listSamples() {
+		mem := newUserList(l)
+		for first := range uint64(2) {
+			run(t, c, mem.addr(), first)
+			rec := r.next(t)
+			fields := u.Records[0].Fields
+			n := int64(binary.LittleEndian.Uint64(rec[fields[0].Type.Off:]))
+			want := int64(len(l))
+			if slices.Contains(l, unreadable) {
+				want += tree.ListHoles
+			}
+			if len(l) > 128 {
+				want = -1
+			}
+			seen := slices.Clone(l)
+			if first == 1 && len(l) > 0 {
+				seen[0] = unreadable
+			}
+			if n != want {
+				t.Errorf("%q: counted %#x, want %#x", l, n, want)
+			}
+			if got, want := recordString(fields[1].Type.Off, rec), mark(packed(seen)); got != want {
+				t.Errorf("%q: got %q, want %q", seen, got, want)
+			}
+			if got, want := recordString(fields[2].Type.Off, rec), mark(spaced(seen)); got != want {
+				t.Errorf("%q joined: got %q, want %q", seen, got, want)
+			}
+		}
+		runtime.KeepAlive(mem)
 	}
 }
 

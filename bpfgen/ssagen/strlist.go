@@ -26,6 +26,8 @@ type listReader struct {
 	e *tree.Expr
 	// room is how many bytes of the list are kept, the last NUL among them.
 	room int64
+	// hole: at listHole of state is whether the first string is taken for one that cannot be read.
+	hole bool
 	// sep is the byte between the strings of an OpJoin. It is 0 for an OpStrList.
 	sep int64
 	// buf has room bytes for the list, and room+1 for the string that is read last.
@@ -43,17 +45,22 @@ type listReader struct {
 const (
 	listOff  = 0
 	listFlag = 8
+	listHole = 16
 )
 
 // strList is OpStrList and OpJoin. Joined strings are packed as the others,
 // with the separator in the place of each NUL but the last.
 func (b texts) strList(e *tree.Expr) val {
 	r := &listReader{b: b.code, e: e, room: int64(e.Type.Cap)}
+	rest := e.Args[1:]
 	if e.Op == tree.OpJoin {
-		r.sep = int64(e.Args[1].Str[0])
+		r.sep, rest = int64(rest[0].Str[0]), rest[1:]
 	}
 	list := b.Add(reads(b).base(e.Args[0]), e.Int)
-	r.buf, r.state = b.allocScratch(2*int(r.room)+8), b.allocScratch(16)
+	r.buf, r.state = b.allocScratch(2*int(r.room)+8), b.allocScratch(24)
+	if r.hole = len(rest) > 0; r.hole {
+		b.Store(8, b.addr(r.state, 0), listHole, b.expr(rest[0]).x)
+	}
 	b.Store(8, b.addr(r.state, 0), listOff, b.Const(0))
 	b.Store(8, b.addr(r.state, 0), listFlag, b.Const(0))
 	r.done, r.fault = b.newJoin(types.Type{}), b.newJoin(types.Type{})
@@ -80,7 +87,7 @@ func (r *listReader) round(list, k *ir.Value) {
 	})
 	off := b.Load(8, b.addr(r.state, 0), listOff)
 	b.unless(ir.UGT, off, r.room, func() { b.jump(r.done) }) // for the verifier
-	end := b.Op(ir.OpAdd, off, r.one(off, p))
+	end := b.Op(ir.OpAdd, off, r.one(off, p, k))
 	b.unless(ir.UGT, end, r.room, func() {
 		r.cut()
 		b.Store(8, b.addr(r.state, 0), listOff, b.Const(r.room))
@@ -94,7 +101,7 @@ func (r *listReader) round(list, k *ir.Value) {
 
 // one reads a string and gives its bytes with the NUL, in a list also with the byte before it that says whether it
 // could be read.
-func (r *listReader) one(off, p *ir.Value) *ir.Value {
+func (r *listReader) one(off, p, k *ir.Value) *ir.Value {
 	b := r.b
 	dst := b.Op(ir.OpAdd, b.addr(r.buf, 0), off)
 	head := int64(0)
@@ -102,9 +109,21 @@ func (r *listReader) one(off, p *ir.Value) *ir.Value {
 		head = 1
 		b.Store(1, dst, 0, b.Const(wire.ListString))
 	}
+	used := b.newJoin(types.I64)
+	if r.hole {
+		on := b.newJoin(types.Type{})
+		b.unless(ir.EQ, k, 0, func() { // which old verifiers know
+			b.unless(ir.NE, b.Load(8, b.addr(r.state, 0), listHole), 0, func() {
+				b.Store(1, dst, head, b.Const(0))
+				b.jumpWith(used, intVal(types.I64, r.unreadable(dst)))
+			})
+			b.jump(on)
+		})
+		b.jump(on)
+		b.enter(on)
+	}
 	rc := reads{b}.readWith(r.e.Str, helperProbeReadKernelStr, helperProbeReadUserStr, b.Add(dst, head),
 		b.Const(r.room+1), p)
-	used := b.newJoin(types.I64)
 	b.unless(ir.SLE, rc, 0, func() { // kernels before 6.18 give 0 for ""
 		b.Store(1, dst, head, b.Const(0))
 		b.unless(ir.SLT, rc, 0, func() { b.jumpWith(used, intVal(types.I64, r.unreadable(dst))) })
@@ -172,15 +191,25 @@ func (b texts) listPointer(e *tree.Expr, list, k *ir.Value) *ir.Value {
 	return reads(b).probeRead(e.Str, b.temp(), b.Const(int64(size)), b.Op(ir.OpAdd, list, b.Imm(ir.OpShl, k, shift)))
 }
 
-// listLen is OpListLen: how many strings a list has. It is -1 for a list that cannot be read, and for one of more than
-// maxStrings.
+// listLen is OpListLen: how many strings a list has, with tree.ListHoles if one of them cannot be read. It is -1 for a
+// list that cannot be read, and for one of more than maxStrings.
 func (b texts) listLen(e *tree.Expr) val {
 	list := b.Add(reads(b).base(e.Args[0]), e.Int)
 	done := b.newJoin(types.I64)
+	room := int64(e.Args[1].Int)
+	text, holes := b.allocScratch(int(room)+8), b.allocScratch(8)
+	b.Store(8, b.addr(holes, 0), 0, b.Const(0))
 	b.rounds(maxStrings+1, func(k *ir.Value) {
 		rc := b.listPointer(e, list, k)
 		b.unless(ir.NE, rc, 0, func() { b.jumpWith(done, intVal(types.I64, b.Const(-1))) })
-		b.unless(ir.EQ, b.Load(pointerSize(e), b.temp(), 0), 0, func() { b.jumpWith(done, intVal(types.I64, k)) })
+		p := b.Load(pointerSize(e), b.temp(), 0)
+		b.unless(ir.EQ, p, 0, func() {
+			b.jumpWith(done, intVal(types.I64, b.Op(ir.OpOr, b.Load(8, b.addr(holes, 0), 0), k)))
+		})
+		rc = reads(b).readWith(e.Str, helperProbeReadKernelStr, helperProbeReadUserStr, b.addr(text, 0),
+			b.Const(room+1), p)
+		hole := b.Imm(ir.OpShl, b.Imm(ir.OpLShr, rc, 63), 32) // no branch, for old verifiers
+		b.Store(8, b.addr(holes, 0), 0, b.Op(ir.OpOr, b.Load(8, b.addr(holes, 0), 0), hole))
 	})
 	b.jumpWith(done, intVal(types.I64, b.Const(-1)))
 	return b.enter(done)

@@ -136,13 +136,15 @@ const (
 	// NULL, packed one behind the other, each behind wire.ListString and with its NUL, into at most
 	// Type.Cap bytes: Type is Bytes with the label "strlist". What does not fit
 	// is cut. A list that cannot be read is FAULT; a string that cannot be read
-	// is empty, behind wire.ListFault. BitSize 32: its pointers have 4 bytes.
+	// is empty, behind wire.ListFault. BitSize 32: its pointers have 4 bytes. Args[1], where there is one, is a bool:
+	// whether the first string is taken for one that cannot be read.
 	OpStrList
 	// OpJoin is OpStrList as one string: the strings with Args[1], a constant
-	// of one byte, between them, "<fault>" for one that cannot be read.
+	// of one byte, between them, "<fault>" for one that cannot be read. Args[2] is Args[1] of OpStrList.
 	OpJoin
-	// OpListLen is how many strings the char ** at Args[0]+n in space s has: -1 where that cannot be read, or where it
-	// is longer than lists are. BitSize as for OpStrList.
+	// OpListLen is how many strings the char ** at Args[0]+n in space s has, with ListHoles where one of them cannot
+	// be read. It is -1 where the list cannot be read, or is longer than lists are. BitSize as for OpStrList. Args[1],
+	// a constant, is the Type.Cap of that.
 	OpListLen
 
 	// OpSyscallName is the number that stands for the name of the system call whose number Args[0] is: calls that
@@ -166,6 +168,9 @@ const (
 	// the function of the script that is called here, "" for parts of a loop.
 	OpInline
 )
+
+// ListHoles is added by OpListLen to the number of strings where one of them cannot be read.
+const ListHoles = 1 << 32
 
 // Lost is n of an OpUnreadable whose value the compiler has optimized out.
 const Lost = 1

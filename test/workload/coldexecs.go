@@ -10,7 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const coldExecWord = "-exec-cold"
+const (
+	coldExecWord   = "-exec-cold"
+	coldScriptWord = "-exec-cold-scripts"
+)
 
 // coldexecs starts N processes. Each tries to execute /nonexistent/cold with 30 arguments, and then executes a program
 // that ends with its number modulo 256 as the status. The names, the arguments and the environment lie in pages which
@@ -42,6 +45,35 @@ func execFromCold(number string) error {
 		return fmt.Errorf("execute what is not there: %w", errno)
 	}
 	return execve(words[2], words[3:6], words[6:])
+}
+
+// execColdScripts asks whether the second file could be executed (AT_EXECVE_CHECK), tries to execute the first, which
+// must fail, and executes the second, with the arguments first, --option and "". It returns only if it must not go on.
+func execColdScripts(fails, starts string) {
+	runtime.LockOSThread()
+	err := prepare(0, execComm, false)
+	coldScript(fails, 0)
+	coldScript(starts, executeCheck)
+	fmt.Fprintln(os.Stderr, "workload:", errors.Join(err, coldScript(starts, 0)))
+	os.Exit(255)
+}
+
+// executeCheck is AT_EXECVE_CHECK: execveat only says whether the program could be started.
+const executeCheck = 0x10000
+
+func coldScript(file string, flags uintptr) error {
+	words, err := coldWords(file, "first", "--option", "")
+	if err != nil {
+		return err
+	}
+	if flags == 0 {
+		return execve(words[0], words[1:], nil)
+	}
+	argv, here := append(words[1:], nil), unix.AT_FDCWD
+	_, _, errno := unix.RawSyscall6(unix.SYS_EXECVEAT, uintptr(here), uintptr(pointer(words[0])),
+		uintptr(pointers(argv)), 0, flags, 0)
+	runtime.KeepAlive(argv)
+	return errno
 }
 
 // coldWords lays strings into pages of a file, each mapped by itself.

@@ -142,6 +142,9 @@ func main() {
 	if len(os.Args) == 3 && os.Args[1] == coldExecWord {
 		execCold(os.Args[2])
 	}
+	if len(os.Args) == 4 && os.Args[1] == coldScriptWord {
+		execColdScripts(os.Args[2], os.Args[3])
+	}
 	if len(os.Args) == 3 && os.Args[1] == execWord {
 		execAs(os.Args[2])
 	}
