@@ -313,6 +313,9 @@ func (b operators) contains(x, y val, pos plan.Pos) cond {
 		}
 		return out
 	}
+	if b.attributes().isList(y, pos) {
+		refuse(pos, "%s", eachOfList)
+	}
 	refuse(pos, "in works with tables, strings and constant lists in a kernel half, got %s", y.describe())
 	return cond{}
 }

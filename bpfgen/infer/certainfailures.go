@@ -134,6 +134,12 @@ func notIn(l, r string) string {
 
 // checkElements is about what goes through x: a loop, or a builtin that takes a list.
 func (u certainty) checkElements(pos plan.Pos, x uval) {
+	if x.known && x.part && u.b.attributes().isList(x.v, pos) {
+		if _, ok := u.b.attributes().listValue(x.v, pos); !ok {
+			u.clash(pos, "the elements of this list are no numbers, and it is no value as a whole: %s", eachOfList)
+		}
+		return
+	}
 	switch typ := typeName(x); typ {
 	case "int", "float", "bool", "event", "cell":
 		u.clash(pos, "%s has no elements to go through", withArticle(typ))

@@ -51,7 +51,7 @@ func TestArraysOfTracepoints(t *testing.T) {
 		{"print(e.args)", "record(n=s32, dyn=bytes[256]~ints:s4!, rel=bytes[512]~ints:u8!, " +
 			"cpumask=bytes[512]~ints:u8!, odd=s64!, wide=s64!, long_one=s64!)"},
 		{"print(e.args.dyn[1])", "(ge:bool (shr:u16 (load:u32 ctx +12 (ctx:u64 +0)) 16:s64) 8:s64)"},
-		{"print(len(e.args.rel))", "bytes[512]~ints:u8!"},
+		{"print(len(e.args.rel))", "(floordiv:u16 (shr:u16 (load:u32 ctx +16 (ctx:u64 +0)) 16:s64) 8:s64)"},
 		{"print(e.args.odd)", "odd is a dynamic array of struct strange[], which have no form as numbers"},
 		{"print(e.args.wide)", "wide has 24 bytes; a kernel half computes with 64 bits"},
 		{"print(e.args.long_one)", "an array of 65 elements is no value as a whole"},

@@ -55,6 +55,9 @@ func (b walker) forStmt(s *syntax.ForStmt) bool {
 		refuse(pos, "this loop has %d iterations; a kernel half takes %d of an array", n, maxUnroll)
 	}
 	elems, ok := b.elements(over, start(s.X))
+	if !ok && b.attributes().isList(over, pos) {
+		refuse(pos, "%s", eachOfList)
+	}
 	if !ok {
 		refuse(pos, "a loop in a kernel half goes over range(…), a constant list or an array, got %s",
 			over.describe())

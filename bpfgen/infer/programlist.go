@@ -1,16 +1,19 @@
 package infer
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/wire"
 )
 
 // Lists of programs are structs that lead to their elements: a slice of Go, a std::vector. As lists they have elements,
-// x[i], and a length. An element that the list has not is FAULT, whatever lies behind its last one.
+// x[i], and a length. An element that the list has not is FAULT, whatever lies behind its last one. As a value a list
+// of numbers is a tuple of its first maxArray elements.
 
 // A listForm says which structs are lists, and which of their members lead to the first element and to behind the last,
 // or to their number.
@@ -107,3 +110,68 @@ func (b attributes) element(l programList, i val, pos plan.Pos) val {
 	first := &tree.Expr{Op: tree.OpCond, Type: l.first.Type, Args: []*tree.Expr{has, l.first, none}, Pos: pos}
 	return b.memory().pointerElement(first, i, pos)
 }
+
+// numbers is the label of the elements as an array of them; false where they are no numbers.
+func (l programList) numbers(b *body, pos plan.Pos) (label string, size int, ok bool) {
+	btf := b.u.btf(pos)
+	t, err := btf.Type(btf.Skip(l.first.Type.BTF | l.first.Type.Elem))
+	form := "u"
+	switch {
+	case err != nil || t.Bool || t.Size > 8:
+		return "", 0, false
+	case t.Kind == kernel.KindFloat:
+		form = "f"
+	case t.Kind != kernel.KindInt && t.Kind != kernel.KindEnum:
+		return "", 0, false
+	case t.Signed:
+		form = "s"
+	}
+	return fmt.Sprint(wire.LabelInts, form, t.Size), t.Size, true
+}
+
+// listValue is a list of numbers of a program as a value; false where v is something else.
+func (b attributes) listValue(v val, pos plan.Pos) (val, bool) {
+	var where memPlace
+	switch o := v.obj.(type) {
+	case *structObj:
+		where = o.memPlace
+	case *regStruct:
+	default:
+		return v, false
+	}
+	whole := b.inPlace(where, func(at *body) val {
+		l, ok := at.attributes().listOf(v, pos)
+		if !ok {
+			return val{}
+		}
+		label, size, ok := l.numbers(at, pos)
+		if !ok {
+			return val{}
+		}
+		t := types.Type{Kind: types.Bytes, Cap: maxArray * size, Label: label}.OrFault()
+		return exprVal(orFault(l.n, pos, func(n *tree.Expr) *tree.Expr {
+			return orFault(l.first, pos, func(first *tree.Expr) *tree.Expr {
+				bytes := operation(tree.OpMul, types.I64, n, intExpr(int64(size), pos), pos)
+				return &tree.Expr{Op: tree.OpStr, Type: t, Str: tree.User, Args: []*tree.Expr{first, bytes}, Pos: pos}
+			})
+		}))
+	})
+	if whole.expr == nil {
+		return v, false
+	}
+	return whole, true
+}
+
+// isList reports whether v is a list of a program, which no loop of a kernel half goes over and of which user space
+// gets no elements but numbers.
+func (b attributes) isList(v val, pos plan.Pos) bool {
+	if v.obj == nil {
+		return false
+	}
+	_, ok := b.listOf(v, pos)
+	return ok
+}
+
+// eachOfList is what to do instead of going over a list of a program.
+const eachOfList = "this list of the program has another length each time: go over range(8), or as many as are " +
+	"wanted, and ask `i < len(list)` before list[i]"

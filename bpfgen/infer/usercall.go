@@ -214,7 +214,8 @@ func (u arguments) either(f *builtin, x *syntax.CallExpr, number func([]uval) bo
 	return uval{}
 }
 
-// lenOf is len(x) in a user half, where only the kernel knows the length of a list of a program.
+// lenOf is len(x) in a user half, where only the kernel knows the length of a list of a program, and of an array of a
+// tracepoint that may be cut.
 func lenOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	if len(x.Args) != 1 {
 		return u.calling().byUser(f, x, u.calling().captureArgs(x.Args))
@@ -222,7 +223,7 @@ func lenOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	u.calling().onlyAsks(x.Args[0])
 	v := u.expr(argValue(x.Args[0]))
 	if v.part && v.known {
-		if _, ok := u.b.attributes().listOf(v.v, x.Lparen); ok {
+		if _, ofEvent := v.v.obj.(*dynArray); ofEvent || u.b.attributes().isList(v.v, x.Lparen) {
 			return u.partOf(x, argValue(x.Args[0]), v, f.kernel(u.b, []arg{{"", v.v, start(x.Args[0])}}, x.Lparen))
 		}
 	}

@@ -313,6 +313,9 @@ func (b *body) rv(v val, pos plan.Pos) *tree.Expr {
 // unfolded is the value of what has no address of its own, or is known by its parts: of a struct in registers its word
 // or a record, of an array a tuple.
 func (b *body) unfolded(v val, pos plan.Pos) (val, bool) {
+	if list, ok := b.attributes().listValue(v, pos); ok {
+		return list, true
+	}
 	switch o := v.obj.(type) {
 	case *regStruct:
 		return o.whole(b, pos), true

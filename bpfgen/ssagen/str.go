@@ -52,11 +52,11 @@ func (b texts) strInto(e *tree.Expr, m *region, dst *ir.Value) val {
 		s.n, s.flags = b.countedText(e, dst, src)
 		return val{t: e.Type, s: s}
 	}
-	limit, mayCut := b.strLimit(e)
+	limit, cut, mayCut := b.strLimit(e)
 	var rc *ir.Value
 	if e.Type.Kind == types.Bytes {
 		rc = reads(b).probeRead(e.Str, dst, limit, src)
-		s.n, s.flags = b.bytesResult(rc, limit)
+		s.n, s.flags = b.bytesResult(rc, limit, cut)
 	} else {
 		rc = reads(b).readWith(e.Str, helperProbeReadKernelStr, helperProbeReadUserStr, dst, limit, src)
 		if e.Edge {
@@ -121,25 +121,30 @@ func (b texts) upToEdge(e *tree.Expr, rc, dst, src *ir.Value) *ir.Value {
 	return b.enter(j).x
 }
 
-// strLimit is the number of bytes to read: of a C string with the NUL, of bytes without one. The second result reports
-// whether a string that fills all of them counts as cut: it does where the room of the type is the limit, and not where
-// the script has asked for a number of bytes.
-func (b texts) strLimit(e *tree.Expr) (*ir.Value, bool) {
+// strLimit is the number of bytes to read: of a C string with the NUL, of bytes without one. cut is wire.RefCut where
+// there are more bytes, nil where that is not known before they are read. mayCut reports whether a string that fills
+// all of them counts as cut: it does where the room of the type is the limit, and not where the script has asked for a
+// number of bytes.
+func (b texts) strLimit(e *tree.Expr) (n, cut *ir.Value, mayCut bool) {
 	room := int64(e.Type.Cap)
 	extra := int64(1) // for the NUL
 	if e.Type.Kind == types.Bytes {
 		extra = 0
 	}
 	if len(e.Args) < 2 {
-		return b.Const(room + extra), true
+		return b.Const(room + extra), nil, true
 	}
 	if a := e.Args[1]; a.Op == tree.OpConst {
 		if a.Int+extra <= room {
-			return b.Const(max(a.Int, 0) + extra), false
+			return b.Const(max(a.Int, 0) + extra), nil, false
 		}
-		return b.Const(room + extra), true
+		return b.Const(room + extra), nil, true
 	}
-	n := b.number(e.Args[1])
+	n = b.number(e.Args[1])
+	if extra == 0 {
+		n, cut = b.bytesLimit(n, room)
+		return n, cut, true
+	}
 	fits, over := b.NewBlock(), b.NewBlock()
 	j := b.newJoin(types.U64)
 	b.BranchImm(ir.ULE, n, room, fits, over)
@@ -147,7 +152,17 @@ func (b texts) strLimit(e *tree.Expr) (*ir.Value, bool) {
 	b.jumpWith(j, intVal(types.U64, b.Add(n, extra)))
 	b.Begin(over)
 	b.jumpWith(j, intVal(types.U64, b.Const(room+extra)))
-	return b.enter(j).x, true
+	return b.enter(j).x, nil, true
+}
+
+// bytesLimit is how many of n bytes have room, and wire.RefCut where not all have.
+func (b texts) bytesLimit(n *ir.Value, room int64) (limit, cut *ir.Value) {
+	pair := types.TupleOf(types.U64, types.I64)
+	j := b.newJoin(pair)
+	b.unless(ir.UGT, n, room, func() { b.jumpWith(j, pairOf(pair, b.Const(room), b.Const(wire.RefCut))) })
+	b.jumpWith(j, pairOf(pair, n, b.Const(0)))
+	v := b.enter(j)
+	return v.elems[0].x, v.elems[1].x
 }
 
 // strResult makes length and flags of what a probe_read_*_str helper gave:
@@ -175,13 +190,16 @@ func (b texts) strResult(rc *ir.Value, room int, mayCut bool) (n, flags *ir.Valu
 }
 
 // bytesResult makes length and flags of what a probe_read_* helper gave: 0, or an error.
-func (b texts) bytesResult(rc, limit *ir.Value) (n, flags *ir.Value) {
+func (b texts) bytesResult(rc, limit, cut *ir.Value) (n, flags *ir.Value) {
 	pair := types.TupleOf(types.I64, types.I64)
 	j := b.newJoin(pair)
 	b.unless(ir.SLT, rc, 0, func() {
 		b.jumpWith(j, pairOf(pair, b.Const(0), b.Const(wire.RefFault)))
 	})
-	b.jumpWith(j, pairOf(pair, limit, b.Const(0)))
+	if cut == nil {
+		cut = b.Const(0)
+	}
+	b.jumpWith(j, pairOf(pair, limit, cut))
 	v := b.enter(j)
 	return v.elems[0].x, v.elems[1].x
 }

@@ -146,11 +146,15 @@ func (d *Decoder) bytesValue(t *wire.Type, b []byte, cut bool) starlark.Value {
 	return Bytes(b)
 }
 
-// intArray is an array of ints: "u4" are unsigned ones of 4 bytes.
+// intArray is an array of numbers: "u4" are unsigned ints of 4 bytes, "f8" floats of 8.
 func intArray(b []byte, form string, cut bool) starlark.Value {
 	out := starlark.Tuple{}
 	size, err := strconv.Atoi(form[1:])
 	for t := (&wire.Type{Size: size, Signed: form[0] == 's'}); err == nil && len(b) >= size; b = b[size:] {
+		if form[0] == 'f' {
+			out = append(out, float(readInt(b, size), size))
+			continue
+		}
 		out = append(out, number(t, extend(readInt(b, size), t)))
 	}
 	if cut {

@@ -1,0 +1,113 @@
+package accept
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/test/need"
+)
+
+// vectors hands over lists of 0, 1, 3, 64 and 100 elements.
+const vectors = `#include <string>
+#include <vector>
+enum kind { none, some = -1 };
+struct order { std::vector<int> counts; std::vector<double> prices; std::vector<unsigned char> bytes;
+	std::vector<kind> kinds; std::vector<std::string> names; };
+__attribute__((noinline)) int look(order *o) { asm volatile(""); return o->counts.size(); }
+int main() {
+	for (int n : {0, 1, 3, 64, 100}) {
+		order o;
+		for (int i = 0; i < n; i++) {
+			o.counts.push_back(-i);
+			o.prices.push_back(i * .5);
+			o.bytes.push_back(250 + i);
+			o.kinds.push_back(i % 2 ? some : none);
+			o.names.push_back("a");
+		}
+		look(&o);
+	}
+	return 0;
+}
+`
+
+// A list of numbers of a program is a tuple in both halves, of 64 elements at most.
+//
+// > A list of numbers of a program, as a `std::vector<int>` or a slice of Go, is such a tuple, too.
+// > `len` of such an array, where it stands in the event, is how many elements it has, cut or not.
+func TestNumbersInListsOfPrograms(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	text := `
+kept, truths, seen = table(), table(), {}
+def keep(e):
+    o = e.args.o
+    n = len(o.counts)
+    kept[n] = (o.counts, o.prices, o.bytes, o.kinds)
+    truths[n] = 1 if o.counts else 0
+def tell(e):
+    o, n = e.args.o, len(e.args.o.counts)
+    all = (o.counts, o.prices, o.bytes, o.kinds)
+    least = min(n, 64)
+    want = ([-i for i in range(least)], [i * 0.5 for i in range(least)], [(250 + i) % 256 for i in range(least)],
+        [-(i % 2) for i in range(least)])
+    for got, list in zip(all, want):
+        expected = tuple(list) + (("…",) if n > 64 else ())
+        if got != expected:
+            print("differs", n, got, expected)
+    seen[n] = all, int(bool(o.counts))
+    print(n, sum([x for x in o.prices if x != "…"]))
+probe("uprobe:BIN:look", kernel = keep)
+probe("uprobe:BIN:look", tell)
+def end():
+    for n, want in seen.items():
+        if (kept[n], truths[n]) != want:
+            print("the kernel differs", n, kept[n], truths[n], want)
+at_exit(end)
+`
+	for _, command := range []string{"g++ -g -O0", "g++ -g -O2"} {
+		binary := need.Built(t, command, "vectors.cc", vectors)
+		e := startrace(t, "-q", script(t, strings.ReplaceAll(text, "BIN", binary)), "-c", binary).ok(t)
+		if want := "0 0\n1 0.0\n3 1.5\n64 1008.0\n100 1008.0\n"; e.stdout != want {
+			t.Errorf("%s: got %s, want %s", command, e.stdout, want)
+		}
+	}
+}
+
+// What goes over such a list in a kernel half, or over one of other elements, is told what to do.
+//
+// > A loop of a kernel half does not go over one: it goes over `range(8)`, or as many elements as are wanted, and asks
+// > `i < len(list)` before `list[i]`.
+// > In user space that is how to go over a list of other elements.
+func TestLoopsOverListsOfPrograms(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, "g++ -g -O0", "vectors.cc", vectors)
+	const way = "go over range(8), or as many as are wanted, and ask `i < len(list)` before list[i]"
+	for _, text := range []string{
+		"def f(e):\n    for x in e.args.o.counts: c.add(x)\nprobe('uprobe:BIN:look', kernel = f)",
+		"probe('uprobe:BIN:look', kernel = lambda e: 3 in e.args.o.counts)",
+		"probe('uprobe:BIN:look', lambda e: print([x for x in e.args.o.names]))",
+	} {
+		e := startrace(t, "-q", script(t, "c = cell(0)\n"+strings.ReplaceAll(text, "BIN", binary)), "-c", binary)
+		if !strings.Contains(e.stderr, way) {
+			t.Errorf("%s: got %s", text, e.stderr)
+		}
+	}
+	text := `
+c = cell(0)
+def f(e):
+    for i in range(8):
+        if i < len(e.args.o.counts):
+            c.add(e.args.o.counts[i])
+probe("uprobe:BIN:look", kernel = f)
+def g(e): print([len(e.args.o.names[i]) for i in range(2) if i < len(e.args.o.names)])
+probe("uprobe:BIN:look", g)
+at_exit(lambda: print(c.get()))
+`
+	e := startrace(t, "-q", script(t, strings.ReplaceAll(text, "BIN", binary)), "-c", binary).ok(t)
+	want := fmt.Sprintf("[]\n[1]\n[1, 1]\n[1, 1]\n[1, 1]\n%d\n", -3-2*28)
+	if e.stdout != want {
+		t.Errorf("got %s, want %s", e.stdout, want)
+	}
+}
