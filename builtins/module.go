@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"go.starlark.net/lib/json"
 	"go.starlark.net/lib/math"
@@ -50,12 +51,24 @@ func jsonReader(f starlark.Value) *starlark.Builtin {
 	return starlark.NewBuiltin("json.decode", func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
 		kwargs []starlark.Tuple) (starlark.Value, error) {
 		if len(args) > 0 {
-			if s, ok := starlark.AsString(args[0]); ok && nesting(s) > maxNesting {
+			s, _ := starlark.AsString(args[0])
+			if nesting(s) > maxNesting {
 				return nil, fmt.Errorf("json.decode: brackets are nested more than %d deep", maxNesting)
+			}
+			if err := value.CheckRoom(th, decodedSize(s)); err != nil {
+				return nil, fmt.Errorf("json.decode: %w", err)
 			}
 		}
 		return starlark.Call(th, f, args, kwargs)
 	})
+}
+
+// decodedSize is about how many bytes the values of a text of JSON take, of which each but the first stands behind a
+// bracket, a comma or a colon: in a list, or in a dict, which takes more.
+func decodedSize(s string) uint64 {
+	const inList, inDict = 60, 200
+	lists, commas, dicts := strings.Count(s, "["), strings.Count(s, ","), strings.Count(s, ":")
+	return uint64(len(s)) + inList*uint64(lists+commas) + inDict*uint64(dicts)
 }
 
 // nesting is how deep the brackets of a text of JSON are nested, those within its strings aside.
@@ -83,6 +96,9 @@ func nesting(s string) (deepest int) {
 func jsonWriter(name string, f starlark.Value) *starlark.Builtin {
 	return starlark.NewBuiltin("json."+name, func(th *starlark.Thread, _ *starlark.Builtin,
 		args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := value.CheckTextOf(th, args...); err != nil {
+			return nil, err
+		}
 		texts := slices.Clone(args)
 		var by []string
 		for i, v := range args {

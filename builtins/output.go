@@ -64,6 +64,9 @@ func printCall(e *Env, c *call) (starlark.Value, error) {
 	if err := rest.unpack("sep?", &sep); err != nil {
 		return nil, err
 	}
+	if err := value.CheckTextOf(c.thread, c.args...); err != nil {
+		return nil, err
+	}
 	e.out = e.out[:0]
 	for i, v := range c.args {
 		if i > 0 {
@@ -132,6 +135,9 @@ func (e *Env) sprintf(dst []byte, c *call) ([]byte, error) {
 	}
 	if len(c.args) == 0 {
 		return dst, fmt.Errorf("%s: got no format", c.name)
+	}
+	if err := value.CheckTextOf(c.thread, c.args...); err != nil {
+		return dst, err
 	}
 	text, ok := c.args[0].(starlark.String)
 	if !ok {

@@ -2,6 +2,7 @@ package script
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -22,6 +23,7 @@ type going struct {
 	mu     sync.Mutex
 	ctx    context.Context // done from stop to resume
 	cancel context.CancelFunc
+	reason string // of the last stop
 }
 
 func newGoing(thread *starlark.Thread) *going {
@@ -43,7 +45,18 @@ func (g *going) stop(reason string) {
 	g.thread.Cancel(reason)
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.reason = reason
 	g.cancel()
+}
+
+// stopped is an error from stop to resume, for builtins that take long.
+func (g *going) stopped() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ctx.Err() == nil {
+		return nil
+	}
+	return errors.New(g.reason)
 }
 
 // begin and end are called at both ends of a call, which may be within another one: before is what ran then.

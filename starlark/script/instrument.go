@@ -68,6 +68,11 @@ func operator(name string, op syntax.Token, f operation) *starlark.Builtin {
 		if err := value.CheckRoom(th, value.Takes(op, args[0], args[1])); err != nil {
 			return nil, err
 		}
+		if _, isText := args[0].(starlark.String); isText && op == syntax.PERCENT {
+			if err := value.CheckTextOf(th, args[1]); err != nil {
+				return nil, err
+			}
+		}
 		return f(op, args[0], args[1])
 	})
 }
@@ -92,7 +97,7 @@ var getattr = starlark.NewBuiltin("getattr", func(th *starlark.Thread, b *starla
 // called calls a method that adds many elements to a list, set or dict.
 func called(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
 	error) {
-	if err := checkGrowth(args); err != nil {
+	if err := checkGrowth(th, args); err != nil {
 		return nil, err
 	}
 	return starlark.Call(th, args[0], args[1:], kwargs)
@@ -101,15 +106,18 @@ func called(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwarg
 // calledMethods are the methods for which called stands.
 var calledMethods = map[string]bool{"extend": true, "union": true, "update": true}
 
-// checkGrowth refuses a method that would add too many elements to its receiver.
-func checkGrowth(args starlark.Tuple) error {
+// checkGrowth refuses a method that would add too many elements to its receiver, or more than there is room for.
+func checkGrowth(th *starlark.Thread, args starlark.Tuple) error {
 	method, ok := args[0].(*starlark.Builtin)
 	if !ok {
 		return nil
 	}
 	switch method.Receiver().(type) {
 	case *starlark.List, *starlark.Set, *starlark.Dict:
-		return checkAll(args[1:])
+		if err := checkAll(args[1:]); err != nil {
+			return err
+		}
+		return value.CheckGrowth(th, method.Receiver(), args[1:])
 	}
 	return nil
 }
@@ -135,8 +143,12 @@ func checkAll(list starlark.Tuple) error {
 }
 
 // bounded gives a value all of whose elements are taken at once.
-func bounded(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-	return args[0], value.CheckElements(args[0])
+func bounded(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value,
+	error) {
+	if err := value.CheckElements(args[0]); err != nil {
+		return nil, err
+	}
+	return args[0], value.CheckEach(th, args[0])
 }
 
 // takeAll are the builtins that go over all elements of their arguments before they
@@ -144,7 +156,7 @@ func bounded(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []s
 var takeAll = []string{"list", "tuple", "set", "dict", "sorted", "reversed", "enumerate", "zip", "min", "max", "all",
 	"any", "sum"}
 
-// boundedBuiltin is a builtin that takes no more elements than there may be.
+// boundedBuiltin is a builtin that takes no more elements than there may be, and for which there is room.
 func boundedBuiltin(f *starlark.Builtin) *starlark.Builtin {
 	return starlark.NewBuiltin(f.Name(), func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
 		kwargs []starlark.Tuple) (starlark.Value, error) {
@@ -153,6 +165,9 @@ func boundedBuiltin(f *starlark.Builtin) *starlark.Builtin {
 			check = checkZip
 		}
 		if err := check(args); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name(), err)
+		}
+		if err := value.CheckNeeds(th, f.Name(), args); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name(), err)
 		}
 		return f.CallInternal(th, args, kwargs)

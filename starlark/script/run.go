@@ -48,6 +48,7 @@ func New(o Options) *Host {
 	h.going = newGoing(h.thread)
 	h.env.Wait = h.going.wait
 	value.SetRoom(h.thread, o.Room)
+	value.SetGoing(h.thread, h.going.stopped)
 	h.env.Full.Where = h.where
 	h.captures = newCaptures(h)
 	h.special = newSpecialiser(h)

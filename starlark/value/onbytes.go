@@ -20,6 +20,11 @@ func OnBytes(name string) *starlark.Builtin {
 				}
 			}
 		}
+		if name == "str" || name == "repr" {
+			if err := CheckTextOf(th, args...); err != nil {
+				return nil, err
+			}
+		}
 		plain := make(starlark.Tuple, len(args))
 		for i, v := range args {
 			plain[i] = PlainBytes(v)

@@ -24,7 +24,9 @@ func init() {
 		"upper": cased(upper), "lower": cased(lower), "title": cased(title), "capitalize": cased(capitalize),
 		"isupper": isCased(upper), "islower": isCased(lower),
 		"strip": strip, "lstrip": strip, "rstrip": strip,
-		"replace": replace, "rsplit": rsplit, "join": join, "format": formatMethod, "codepoints": codepointsMethod,
+		"rsplit": splitting, "split": splitting, "splitlines": splitting,
+		"replace": replace, "join": join, "format": formatMethod, "codepoints": codepointsMethod,
+		"codepoint_ords": countedMethod,
 	}
 }
 
@@ -94,9 +96,12 @@ func hasCases(r rune) bool {
 }
 
 func cased(f caser) textMethod {
-	return func(_ *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tuple, kwargs []starlark.Tuple) (
+	return func(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tuple, kwargs []starlark.Tuple) (
 		starlark.Value, error) {
 		if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 0); err != nil {
+			return nil, err
+		}
+		if err := CheckRoom(th, 2*uint64(len(s))); err != nil {
 			return nil, err
 		}
 		return mapped(s, f), nil
@@ -192,6 +197,9 @@ func replace(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.T
 	if count == 0 {
 		return starlark.String(s), nil
 	}
+	if err := CheckRoom(th, uint64(count)*2*slot); err != nil {
+		return nil, err
+	}
 	parts := around(s, old, count)
 	if err := checkJoined(th, by, parts); err != nil {
 		return nil, err
@@ -242,6 +250,9 @@ func join(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tupl
 	starlark.Value, error) {
 	var list starlark.Iterable
 	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 1, &list); err != nil {
+		return nil, err
+	}
+	if err := CheckEach(th, list); err != nil {
 		return nil, err
 	}
 	var parts []string
@@ -296,6 +307,9 @@ func formatMethod(th *starlark.Thread, _ *starlark.Builtin, s string, args starl
 	if err := checkText(th, formatted(s, args, kwargs)); err != nil {
 		return nil, err
 	}
+	if err := CheckTextOf(th, args...); err != nil {
+		return nil, err
+	}
 	operands := append([]starlark.Value{starlark.String(s)}, args...)
 	for _, kv := range kwargs {
 		operands = append(operands, kv[1])
@@ -317,8 +331,11 @@ func formatMethod(th *starlark.Thread, _ *starlark.Builtin, s string, args starl
 func codepointsMethod(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tuple,
 	kwargs []starlark.Tuple) (starlark.Value, error) {
 	plain, err := interpreters(th, b, args, kwargs)
-	if err != nil || utf8.ValidString(s) {
-		return plain, err
+	if err != nil {
+		return nil, err
+	}
+	if utf8.ValidString(s) {
+		return countedElements{plain, len(s)}, nil
 	}
 	return codepoints{plain, s}, nil
 }
@@ -329,6 +346,8 @@ type codepoints struct {
 }
 
 var _ starlark.Iterable = codepoints{}
+
+func (c codepoints) most() int { return len(c.s) }
 
 // Iterate goes over the characters.
 func (c codepoints) Iterate() starlark.Iterator {

@@ -84,7 +84,7 @@ def endless():
 // A builtin function that nothing ends does not keep the run from its end.
 func TestBuiltinThatNothingEnds(t *testing.T) {
 	needTracing(t)
-	for _, code := range []string{"{A: 1}", "str(A)", "json.encode(A)"} {
+	for _, code := range []string{"{A: 1}", "set([A])"} {
 		e := startrace(t, "-e", `
 A = ()
 for i in range(60):
@@ -93,6 +93,24 @@ every("1ms", lambda: `+code+`)
 `, "-c", "sleep 3600", "--duration", "1ms", "--drain", "200ms", "--memory", "1G")
 		if e.status == 0 || !strings.Contains(e.stderr, "is in a builtin that cannot be ended") {
 			t.Errorf("%s: %s", code, e.stderr)
+		}
+	}
+}
+
+// A builtin function that writes a value with a text without bound is refused, or ended with its callback: the results
+// are printed.
+func TestEndlessTextIsEnded(t *testing.T) {
+	needTracing(t)
+	for _, code := range []string{"str(A)", "repr(A)", "json.encode(A)", "print(A)", `"%s" % (A,)`, `"{}".format(A)`} {
+		e := startrace(t, "-q", "-e", `
+A = ()
+for i in range(60):
+    A = (A, A)
+every("1ms", lambda: `+code+`)
+at_exit(lambda: print("result"))
+`, "-c", "sleep 3600", "--duration", "1ms", "--drain", "200ms", "--memory", "16G")
+		if e.status == 0 || e.stdout != "result\n" || strings.Contains(e.stderr, "cannot be ended") {
+			t.Errorf("%s: %s%s", code, e.stdout, e.stderr)
 		}
 	}
 }
