@@ -30,8 +30,9 @@ result, so -q leaves it out. What is announced while the script runs is printed 
 		Name: "printf", Family: "output",
 		Signature: "printf(format, *values)",
 		Doc: `Prints by a format with the verbs of C and Go, widths and precisions: printf("%-16s %6d %#o
-%5.2f\n", …). The precision of a text, "%.3s", is a number of characters. An escape sequence that is printed, "\x01", is
-one character.`,
+%5.2f\n", …). The precision of a text, "%.3s", is a number of characters. As in C %hx and %hhx show the low 16 and 8
+bits of an int. l, ll, z and j change nothing, for ints have all their bits. An escape sequence that is printed, "\x01",
+is one character.`,
 		call: printfCall,
 	},
 	{

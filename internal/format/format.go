@@ -41,6 +41,8 @@ type part struct {
 	// minus, plus, space, zero and alt are the flags "-", "+", " ", "0" and "#".
 	minus, plus, space bool
 	zero, alt          bool
+	// halves is how many h stand before the verb.
+	halves int
 }
 
 // The largest width and precision; more would only fill memory.
@@ -98,6 +100,9 @@ func (p *parser) directive() error {
 		return err
 	}
 	for p.pos < len(p.text) && isModifier(p.text[p.pos]) {
+		if p.text[p.pos] == 'h' {
+			d.halves++
+		}
 		p.pos++
 	}
 	if p.pos == len(p.text) {
@@ -181,8 +186,9 @@ func (p *parser) errorf(at int, msg string, args ...any) error {
 	return fmt.Errorf("format, column %d: %s", col, fmt.Sprintf(msg, args...))
 }
 
-// isModifier reports whether c is a length modifier of C: ints know their
-// size here, so it means nothing.
+// isModifier reports whether c is a length modifier of C. Of h and hh an int
+// is what its low 16 or 8 bits are. The others mean nothing, for ints have 64
+// bits or know their size.
 func isModifier(c byte) bool {
 	return c == 'l' || c == 'h' || c == 'z' || c == 'j'
 }

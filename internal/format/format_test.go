@@ -10,6 +10,10 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// TestAppend compares what verbs give with what C and Go print.
+//
+// > As in C %hx and %hhx show the low 16 and 8 bits of an int. l, ll, z and j change nothing, for ints have all their
+// > bits.
 func TestAppend(t *testing.T) {
 	two70 := new(big.Int).Lsh(big.NewInt(1), 70)
 	i, s, f := IntArg, StrArg, FloatArg
@@ -22,6 +26,10 @@ func TestAppend(t *testing.T) {
 		{"%-16s %-7d %d\n", []Arg{s("bash"), i(41), i(-2)}, "bash             41      -2\n"},
 		{"%6d|%-6d|%06d|%+d|% d", []Arg{i(-42), i(42), i(-42), i(7), i(7)}, "   -42|42    |-00042|+7| 7"},
 		{"%.3d|%6.3d|%-6.3d|", []Arg{i(7), i(-7), i(7)}, "007|  -007|007   |"},
+		{"%hhx %hhd %hx %hd %hhu %ho %hhx", []Arg{i(300), i(200), i(-1), i(40000), i(-1), i(65537), i(-256)},
+			"2c -56 ffff -25536 255 1 0"},
+		{"%lx %llx %zx %jx", []Arg{i(1 << 40), i(1 << 40), i(1 << 40), i(1 << 40)},
+			"10000000000 10000000000 10000000000 10000000000"},
 		{"%i %u %lu %lld %hhd", []Arg{i(1), i(-1), i(2), i(3), i(4)}, "1 18446744073709551615 2 3 4"},
 		{"%x %X %#x %#X %08x %#08x", []Arg{i(255), i(255), i(255), i(255), i(255), i(255)},
 			"ff FF 0xff 0XFF 000000ff 0x0000ff"},

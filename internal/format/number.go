@@ -9,6 +9,9 @@ import (
 // appendNumber applies a verb for integers. As in Starlark a float loses its
 // fraction; a bool is 0 or 1.
 func appendNumber(dst []byte, p *part, a *Arg) ([]byte, error) {
+	if p.halves > 0 && a.Kind != Float {
+		a = p.narrowed(a)
+	}
 	switch a.Kind {
 	case Bool, Int:
 		if a.Int < 0 && p.verb == 'd' {
@@ -24,6 +27,25 @@ func appendNumber(dst []byte, p *part, a *Arg) ([]byte, error) {
 		return p.appendTruncated(dst, a)
 	}
 	return dst, p.wants("a number", a)
+}
+
+// narrowed is an int as the short or the char that h and hh say.
+func (p *part) narrowed(a *Arg) *Arg {
+	bits := uint64(a.Int)
+	switch a.Kind {
+	case Bool, Int:
+	case Uint:
+		bits = a.Uint
+	case Big:
+		bits = new(big.Int).And(a.Big, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
+	default:
+		return a
+	}
+	shift := 64 - 16>>min(p.halves-1, 1)
+	if p.verb == 'd' {
+		return &Arg{Kind: Int, Int: int64(bits<<shift) >> shift}
+	}
+	return &Arg{Kind: Uint, Uint: bits << shift >> shift}
 }
 
 func (p *part) appendTruncated(dst []byte, a *Arg) ([]byte, error) {
