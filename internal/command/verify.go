@@ -136,6 +136,9 @@ func writeVerified(w io.Writer, list []verified, where string) {
 		for _, line := range v.FellBack {
 			fmt.Fprintf(w, "%-*s  %s\n", width+12, "", escape.Line(line))
 		}
+		for _, line := range v.Warnings {
+			fmt.Fprintf(w, "%-*s  warning: %s\n", width+12, "", escape.Line(line))
+		}
 	}
 	var parts []string
 	for _, v := range verdicts {

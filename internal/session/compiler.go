@@ -50,6 +50,9 @@ func (c *compiler) compile(p *part, st explain.Stages) (*infer.Result, error) {
 		return result, err
 	}
 	for _, w := range result.Warnings {
+		if script.OfLibrary(w.Pos.Filename()) && !c.o.Verbose {
+			continue // who uses the library cannot mend it
+		}
 		c.messages.Sayf("%s: warning: %s", w.Pos, w.Msg)
 	}
 	if c.o.Verbose {

@@ -21,6 +21,8 @@ type Outcome struct {
 	FellBack []string `json:"fell_back,omitempty"`
 	// Notes say which ways were taken, where there are several.
 	Notes []string `json:"notes,omitempty"`
+	// Warnings are what a run would warn of.
+	Warnings []string `json:"warnings,omitempty"`
 	// Asks is set where nothing is lacking but a program or process to trace (-c, -p).
 	Asks bool `json:"asks,omitempty"`
 	// Unknown is set where nothing is lacking but what types alone do not tell.
@@ -81,6 +83,9 @@ func outcomeOf(p *part, result *infer.Result, failed error) *Outcome {
 	}
 	for _, n := range result.Notes {
 		out.Notes = append(out.Notes, n.Error())
+	}
+	for _, w := range result.Warnings {
+		out.Warnings = append(out.Warnings, w.Error())
 	}
 	return out
 }

@@ -18,6 +18,9 @@ import (
 // stdPrefix begins the names of the standard library's modules.
 const stdPrefix = "std/"
 
+// OfLibrary reports whether a file of a position is a module of the standard library.
+func OfLibrary(file string) bool { return strings.HasPrefix(file, stdPrefix) }
+
 // load is the interpreter's load().
 func (h *Host) load(th *starlark.Thread, name string) (starlark.StringDict, error) {
 	file, err := resolvePath(th.CallFrame(0).Pos.Filename(), name)

@@ -13,6 +13,15 @@ type toolVerdict struct {
 	Name, Verdict string
 	Lacks         []string
 	FellBack      []string `json:"fell_back"`
+	Warnings      []string
+}
+
+// wellWritten fails if the compiler has warnings about the library's own source, which no user can mend.
+func (v toolVerdict) wellWritten(t *testing.T) {
+	t.Helper()
+	if len(v.Warnings) > 0 {
+		t.Errorf("%s: the compiler warns: %q", v.Name, v.Warnings)
+	}
 }
 
 // Compiled for a kernel by its types alone, a tool comes to the same as compiled on that kernel; types do not know
@@ -24,6 +33,7 @@ func TestVerifyByTypes(t *testing.T) {
 		t.Fatalf("%d and %d tools", len(here), len(byTypes))
 	}
 	for name, v := range here {
+		v.wellWritten(t)
 		other := byTypes[name]
 		lacks := strings.Join(v.Lacks, " ")
 		switch {
@@ -55,4 +65,21 @@ func verdicts(t *testing.T, flags ...string) map[string]toolVerdict {
 		t.Fatalf("no verdicts: %s", e.stderr)
 	}
 	return out
+}
+
+// What a run would warn of, verify says, of the library, too. A run says it of its script alone.
+func TestVerifyWarnings(t *testing.T) {
+	needTracing(t)
+	file := script(t, `
+load("std/fileopens.star", "fileopens")
+probe(fileopens.opened(), lambda e: print(e.call), where = lambda e: e.call == "fopen")
+`)
+	const warning = `no system call has the name "fopen"`
+	if e := startrace(t, "verify", file).ok(t); strings.Count(e.stdout, "warning: "+file+":3:") != 1 ||
+		!strings.Contains(e.stdout, warning) {
+		t.Errorf("verify says %s", e.stdout)
+	}
+	if e := startrace(t, file, "-c", "true"); !strings.Contains(e.stderr, warning) {
+		t.Errorf("a run says %s", e.stderr)
+	}
 }

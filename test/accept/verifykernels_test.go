@@ -33,6 +33,7 @@ func TestVerifyKernels(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			var lines []string
 			for name, v := range verdicts(t, "--btf", file) {
+				v.wellWritten(t)
 				lines = append(lines, fmt.Sprintf("%-15s %s\n", name, v.Verdict))
 			}
 			slices.Sort(lines)
