@@ -17,6 +17,7 @@ var stringTests = []string{
 	`"b" in e.args.s`, `"b" in v`, `e.args.s < e.args.t`, `e.args.s < v`, `e.args.s == e.args.t`, `e.args.s == v`,
 	`T[1] == T[2]`, `T[1] < e.args.s`, `"b" in T[1]`, `len(T[1]) > 3`, `T[1].endswith("b")`, `e.comm < "b"`,
 	`e.comm.endswith("x")`, `e.args.s.endswith("/etc")`,
+	`len(C[1]) > 3`, `C[1] < e.args.s`, `"b" in C[1]`, `C[1] == e.args.t`,
 }
 
 // mostWork is the number of instructions that the verifier may follow for four such tests with strings of the usual
@@ -29,8 +30,8 @@ func TestVerifierWork(t *testing.T) {
 	need.Loading(t)
 	f := facts(t)
 	for _, test := range stringTests {
-		src := "T = table(size=8)\ndef f(e):\n    T[0] = e.args.s\n    v = e.args.s if e.args.flag else e.args.t\n" +
-			"    n = 0\n"
+		src := "T, C = table(size=8), table(size=8)\ndef f(e):\n    T[0], C[0] = e.args.s, e.comm\n" +
+			"    v = e.args.s if e.args.flag else e.args.t\n    n = 0\n"
 		for i := range 4 {
 			src += fmt.Sprintf("    n = n * %d + (%d if %s else e.args.u8)\n", i+3, i, test)
 		}
