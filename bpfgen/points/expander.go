@@ -1,8 +1,11 @@
 package points
 
 import (
+	"errors"
+
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -47,4 +50,12 @@ func (s search) mustHave(has bool, what, why string, p *plan.Pattern) {
 		why = ": " + why
 	}
 	refusal.Lacks(p.Pos, what, "%s: this kernel has no %s%s", p.Text, what, why)
+}
+
+// unread is about a program or library of which err says why its points cannot be found.
+func unread(p *plan.Pattern, file string, err error) {
+	if errors.Is(err, binary.ErrNotFound) {
+		refusal.Lacks(p.Pos, "program "+file, "%s: %v", p.Text, err)
+	}
+	refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
 }

@@ -96,6 +96,9 @@ func (s search) kernelFunctions(p *plan.Pattern) []*Target {
 	if kernel.IsPattern(name) {
 		t.Name = p.Provider
 	}
+	if fs.Mech == tree.AttachKretprobe { // what a kernel wholly lacks comes before what it has by another name
+		s.mustHave(s.Facts.Features().Kprobe, "kprobes", s.Facts.Features().Why["kprobe"], p)
+	}
 	s.mayProbe(p, name)
 	for _, fn := range s.matchFunctions(p, name) {
 		text := p.Provider + ":" + fn.Name

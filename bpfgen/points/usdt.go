@@ -21,7 +21,7 @@ func (s search) staticProbes(p *plan.Pattern) []*Target {
 	list, at, err := s.Programs.Static(file, pattern)
 	s.tellReplaced(p, at)
 	if err != nil {
-		refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
+		unread(p, file, err)
 	}
 	s.mustHave(s.Facts.Features().Uprobe, "uprobes", s.Facts.Features().Why["uprobe"], p)
 	fs := &Functions{Mech: tree.AttachUprobe, Binary: at.Path, Process: s.onlyProcess()}

@@ -255,7 +255,7 @@ func (s search) findFunctions(p *plan.Pattern, file, name string) ([]binary.Func
 	}
 	switch {
 	case err != nil:
-		refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
+		unread(p, file, err)
 	case len(list) == 0 && at.Left > 0 && !kernel.IsPattern(name):
 		refusal.Wrong(p.Pos, "%s: %s", p.Text, at.Why)
 	case len(list) == 0 && at.Left > 0:

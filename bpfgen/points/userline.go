@@ -37,7 +37,7 @@ func (s search) lines(p *plan.Pattern, l sourceLine) []*Target {
 	s.tellReplaced(p, at)
 	switch {
 	case err != nil:
-		refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
+		unread(p, l.binary, err)
 	case len(list) == 0:
 		refusal.Wrong(p.Pos, "%s: no function of %s has this line", p.Text, at.Name)
 	case len(list) > maxFunctions:

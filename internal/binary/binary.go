@@ -22,6 +22,9 @@ import (
 	"github.com/startrace/startrace/internal/usertypes"
 )
 
+// ErrNotFound says that there is no file of the name of a program or library.
+var ErrNotFound = locate.ErrNotFound
+
 // NoProgram is what is said of a point that means the program of the process
 // which is traced, where none is.
 const NoProgram = "which program? give its path, or trace one process with -p or -c"

@@ -177,6 +177,21 @@ func TestProbePermission(t *testing.T) {
 	}
 }
 
+// What several points lack is said once, and what a kernel wholly lacks before what it has by another name.
+func TestLackSaidOnce(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "-q", "memleak", "-l", "nosuchlibrary", "-c", "true")
+	if e.status != 125 || strings.Count(e.stderr, "no such program or library") != 1 ||
+		!strings.Contains(e.stderr, "3 more points of the script need that, too") {
+		t.Errorf("status %d, want 125 and one message: %s", e.status, e.stderr)
+	}
+	e = startrace(t, "-q", "lookups", "-c", "true")
+	const lack = "this kernel has no kprobes"
+	if strings.Contains(e.stderr, lack) && !strings.Contains(e.stderr, "kretprobe:do_getname: "+lack) {
+		t.Errorf("the first cause is not that there are no kprobes: %s", e.stderr)
+	}
+}
+
 // Where no more files may be opened, that is said, with what to do. Which limit the points meet depends on what else is
 // open.
 func TestOpenFilesLimit(t *testing.T) {
