@@ -8,11 +8,16 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// lessByFlags is what a user of the library can do, where who writes a script could change it.
+const lessByFlags = "select less: by flags of the tool (--help), or by -p"
+
 // cureOf is what can be done about a loss. Only tables can drop their oldest, and only spans of the script have a
 // size.
 func cureOf(p *plan.Plan, l attach.Loss, text text) string {
 	c := containerOf(p, l)
 	switch {
+	case l.Site != nil && plan.OfLibrary(l.Site.Pos) && slices.Contains(overloads, l.Kind):
+		return lessByFlags
 	case l.Kind == bpfgen.SiteFull && c != nil:
 		return fullCure(c)
 	case l.Kind == bpfgen.SiteSpanFull && slices.ContainsFunc(p.Probes, func(probe *plan.Probe) bool {
@@ -23,7 +28,13 @@ func cureOf(p *plan.Plan, l attach.Loss, text text) string {
 	return text.cure
 }
 
+// overloads are the kinds of losses that are fewer where less is selected.
+var overloads = []bpfgen.SiteKind{bpfgen.SiteRing, bpfgen.SiteSpanFull, bpfgen.SiteStackFull}
+
 func fullCure(c *plan.Container) string {
+	if plan.OfLibrary(c.Pos) {
+		return lessByFlags
+	}
 	if c.Kind != plan.Table {
 		return "give it a size=, or use fewer keys"
 	}

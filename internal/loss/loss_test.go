@@ -16,13 +16,14 @@ import (
 //
 // > An end whose start was before the tracing is among them, because nothing tells it from others.
 func TestDescribeLoss(t *testing.T) {
-	file := "x.star"
+	file, library := "x.star", "std/tool.star"
+	inLibrary := syntax.MakePosition(&library, 3, 7)
 	p := &plan.Plan{
 		Probes: []*plan.Probe{{ID: 0, Name: "syscall:openat"},
 			{ID: 1, Name: "s",
 				Points: []plan.Point{&plan.Event{Arms: []plan.Arm{{Points: []plan.Point{&plan.Span{}}}}}}}},
 		Containers: []*plan.Container{{ID: 0, Kind: plan.Count, Name: "n"}, {ID: 1, Kind: plan.Hist},
-			{ID: 2, Kind: plan.Table, Name: "t"}},
+			{ID: 2, Kind: plan.Table, Name: "t"}, {ID: 3, Kind: plan.Table, Name: "held", Pos: inLibrary}},
 	}
 	site := func(kind bpfgen.SiteKind, container int, what string) *bpfgen.Site {
 		return &bpfgen.Site{Kind: kind, Container: container, What: what, Pos: syntax.MakePosition(&file, 3, 7)}
@@ -55,6 +56,11 @@ func TestDescribeLoss(t *testing.T) {
 		{attach.Loss{Kind: bpfgen.SiteFull, Count: 1, Site: site(bpfgen.SiteFull, 2, "")},
 			"1 update of t lost: all its entries are in use (x.star:3:7); " +
 				"give it a size=, use fewer keys, or table(lru = True) to drop the oldest"},
+		// Who uses a tool of the library cannot change its source.
+		{attach.Loss{Kind: bpfgen.SiteFull, Count: 2, Site: &bpfgen.Site{Container: 3, Pos: inLibrary}},
+			"2 updates of held lost: all its entries are in use (std/tool.star:3:7); " + lessByFlags},
+		{attach.Loss{Kind: bpfgen.SiteRing, Count: 2, Site: &bpfgen.Site{Container: -1, Pos: inLibrary}},
+			"2 events of syscall:openat lost: the ring buffer was full (std/tool.star:3:7); " + lessByFlags},
 		{attach.Loss{Kind: bpfgen.SiteSpanFull, Count: 5, Site: site(bpfgen.SiteSpanFull, -1, "")},
 			"5 calls of syscall:openat lost: too many were open at once (x.star:3:7); select with where="},
 		{attach.Loss{Kind: bpfgen.SiteSpanFull, Probe: 1, Count: 5, Site: site(bpfgen.SiteSpanFull, -1, "")},

@@ -13,12 +13,20 @@
 package plan
 
 import (
+	"strings"
+
 	"go.starlark.net/syntax"
 )
 
 // Pos is a place in a script: file, line and column, the columns counted in
 // runes from 1 as go.starlark.net does.
 type Pos = syntax.Position
+
+// Library begins the names of the standard library's modules, in load() and in places.
+const Library = "std/"
+
+// OfLibrary reports whether a place is in a module of the standard library.
+func OfLibrary(pos Pos) bool { return strings.HasPrefix(pos.Filename(), Library) }
 
 // A Plan is everything that one script declared.
 type Plan struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/output"
+	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/script"
 )
 
@@ -50,7 +51,7 @@ func (c *compiler) compile(p *part, st explain.Stages) (*infer.Result, error) {
 		return result, err
 	}
 	for _, w := range result.Warnings {
-		if script.OfLibrary(w.Pos.Filename()) && !c.o.Verbose {
+		if plan.OfLibrary(w.Pos) && !c.o.Verbose {
 			continue // who uses the library cannot mend it
 		}
 		c.messages.Sayf("%s: warning: %s", w.Pos, w.Msg)

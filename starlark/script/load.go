@@ -13,13 +13,11 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/plan"
 )
 
 // stdPrefix begins the names of the standard library's modules.
-const stdPrefix = "std/"
-
-// OfLibrary reports whether a file of a position is a module of the standard library.
-func OfLibrary(file string) bool { return strings.HasPrefix(file, stdPrefix) }
+const stdPrefix = plan.Library
 
 // load is the interpreter's load().
 func (h *Host) load(th *starlark.Thread, name string) (starlark.StringDict, error) {
