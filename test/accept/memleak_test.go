@@ -18,7 +18,7 @@ var keptByHeap = map[string][2]int{
 
 // notFreed is the pattern of a report of memory with a function in its stack.
 func notFreed(bytes, allocations, function string) string {
-	return fmt.Sprintf(`(?m)^%s bytes in %s allocations of process \d+ not freed, from\n(?: +\S.*\n)*? +%s\+0x`, bytes,
+	return fmt.Sprintf(`(?m)^%s bytes in %s allocations? of process \d+ not freed, from\n(?: +\S.*\n)*? +%s\+0x`, bytes,
 		allocations, function)
 }
 
@@ -107,7 +107,7 @@ func TestMemleakKernel(t *testing.T) {
 	needGuest(t)
 	const queues = 20
 	e, _ := tool(t, []string{"memleak", "-K", "-T", "1000"}, "queues", fmt.Sprint(queues))
-	e.has(t, fmt.Sprintf(`(?m)^\d+ bytes in %d allocations of the kernel not freed, from\n(?: +\S.*\n)*? +newque\+0x`,
+	e.has(t, fmt.Sprintf(`(?m)^\d+ bytes in %d allocations? of the kernel not freed, from\n(?: +\S.*\n)*? +newque\+0x`,
 		queues))
 	if pipes := linesWith(e.stdout, "    alloc_pipe_info+0x"); len(pipes) > 0 && e.skipped(t) == 0 {
 		t.Errorf("what is freed with a pipe: %q", pipes)
