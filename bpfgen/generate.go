@@ -27,6 +27,8 @@ type Options struct {
 	NoCmpXchg bool
 	// HasLoop: the kernel has bpf_loop (5.17).
 	HasLoop bool
+	// OnDemand: tables that take memory only as they fill may be used by programs of all kinds (6.1).
+	OnDemand bool
 	// Arch is a GOARCH; "" for this machine's.
 	Arch string
 	// RingSize is the size of the ring in bytes, a power of two; 0: default.
@@ -54,7 +56,7 @@ type Options struct {
 
 // For gives the options for a kernel, so that nothing is emitted that it does
 // not know: it has had atomics that give the old value since 5.12, bpf_loop
-// since 5.17.
+// since 5.17, memory on demand since 6.1.
 //
 // Before 6.2 no function of a script becomes a subprogram. The verifier of those kernels takes two states at an
 // instruction for the same though they differ in a constant that a caller keeps across its call: what decides a branch
@@ -62,7 +64,7 @@ type Options struct {
 // program goes the wrong way, without a word (commit "bpf: propagate precision across all frames, not just the last
 // one" mends it). Seen on 5.10; test/diff/testdata/found.star has the program, its last.
 func For(v kernel.Version) Options {
-	o := Options{NoCmpXchg: !v.AtLeast(5, 12), HasLoop: v.AtLeast(5, 17)}
+	o := Options{NoCmpXchg: !v.AtLeast(5, 12), HasLoop: v.AtLeast(5, 17), OnDemand: v.AtLeast(6, 1)}
 	if !v.AtLeast(6, 2) {
 		o.Outlining = ssagen.NeverCall
 	}

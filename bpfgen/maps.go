@@ -92,15 +92,18 @@ func (g *generator) maps() {
 			g.add(containerMap(tree.ContainerMap(i), c))
 		}
 	}
+	calls := g.callFlags()
 	for i, s := range g.unit.Tree.Spans {
 		size := s.Size
 		if size == 0 {
 			size = plan.DefaultSize
 		}
-		g.add(&ebpf.MapSpec{
-			Name: tree.SpanMap(i), Type: ebpf.Hash, KeySize: spanKeySize(s),
-			ValueSize: spanValueSize(s), MaxEntries: uint32(size),
-		})
+		m := &ebpf.MapSpec{Name: tree.SpanMap(i), Type: ebpf.Hash, KeySize: spanKeySize(s),
+			ValueSize: spanValueSize(s), MaxEntries: uint32(size)}
+		if s.Nested && s.User {
+			m.Flags = calls
+		}
+		g.add(m)
 		if s.Ends {
 			g.add(&ebpf.MapSpec{Name: tree.EndsMap(i), Type: ebpf.LRUHash, KeySize: 8, ValueSize: 8,
 				MaxEntries: plan.DefaultSize})
@@ -114,6 +117,30 @@ func (g *generator) maps() {
 	}
 	g.fixedMaps()
 }
+
+// manyCalls is of how many probes the calls of user functions have their memory at once, about 1 MiB for each.
+const manyCalls = 16
+
+// callFlags are those of the maps for calls of user functions that have begun. Where there are many such maps, the
+// kernel takes memory for calls as they come, which it has done for programs of all kinds since 6.1 (commit "bpf: Relax
+// the requirement to use preallocated hash maps in tracing progs"). It fills the store from which a program takes it
+// when interrupts are on, as they are where user code is probed. If it has none, the call counts as one that did not
+// fit.
+func (g *generator) callFlags() uint32 {
+	n := 0
+	for _, s := range g.unit.Tree.Spans {
+		if s.Nested && s.User {
+			n++
+		}
+	}
+	if !g.o.OnDemand || n <= manyCalls {
+		return 0
+	}
+	return unix.BPF_F_NO_PREALLOC
+}
+
+// OnDemand reports whether the kernel takes memory for the entries of a map as they come.
+func OnDemand(m *ebpf.MapSpec) bool { return m.Flags&unix.BPF_F_NO_PREALLOC != 0 }
 
 func spanValueSize(s *tree.Span) uint32 {
 	if s.Nested {

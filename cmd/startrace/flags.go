@@ -35,7 +35,7 @@ func settingsFlags(set *flags.Set, s *session.Settings) {
 	set.Time(flags.Flag{Long: "drain", Value: "5s",
 		Help: "At the end, handle what was recorded for at most this time (1s)."}, &s.Drain)
 	set.Func(flags.Flag{Long: "memory", Value: "SIZE",
-		Help: "Keep within this much memory, with the script's values; without it 64M, which values may exceed."},
+		Help: "Keep the process within this (64M, which values may exceed); tables in the kernel do not count."},
 		s.TakeMemory)
 	set.Text(flags.Flag{Long: "output", Short: "o", Value: "FILE", Help: "Write results to FILE."}, &s.Output)
 	set.Text(flags.Flag{Long: "format", Value: "FORMAT", Words: []string{"text", "json", "csv", "folded"},

@@ -30,7 +30,7 @@ func withTable(m ebpf.MapSpec) *bpfgen.Unit {
 // TestTableTooLarge: no machine has 2^31 entries of 4 KB free, and the kernel
 // is not asked for them.
 //
-// > | a table | three quarters of the machine's free memory |
+// > | a table | three quarters of the machine's free memory, which `--memory` does not count |
 func TestTableTooLarge(t *testing.T) {
 	_, err := Load(withTable(ebpf.MapSpec{Type: ebpf.Hash, KeySize: 4096, ValueSize: 8, MaxEntries: 1 << 31}),
 		Options{})

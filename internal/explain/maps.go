@@ -48,8 +48,11 @@ func (in *Input) maps() (out []Map) {
 	}
 	for i, s := range in.Unit.Tree.Spans {
 		if m := take(tree.SpanMap(i)); m != nil {
-			one := in.ownMap(m, "calls of "+in.probeName(s.Probe)+" that have begun and not ended, by "+spanKey(s))
-			out = append(out, one)
+			what := "calls of " + in.probeName(s.Probe) + " that have begun and not ended, by " + spanKey(s)
+			if bpfgen.OnDemand(m) {
+				what += fmt.Sprintf(", and %s for each", format.Count(hashEntry(m), "byte"))
+			}
+			out = append(out, in.ownMap(m, what))
 		}
 		if m := take(tree.EndsMap(i)); m != nil {
 			out = append(out, in.ownMap(m, "threads with ends of "+in.probeName(s.Probe)+" and no start so far"))
@@ -172,7 +175,12 @@ const (
 	hashBucket = 16
 )
 
-// memory is about what the kernel takes for a map; see htab_map_mem_usage and
+// hashEntry is what an entry of a hash map takes.
+func hashEntry(m *ebpf.MapSpec) int {
+	return hashElem + align8(int(m.KeySize)) + align8(int(m.ValueSize))
+}
+
+// memory is about what the kernel takes for a map before it has entries; see htab_map_mem_usage and
 // array_map_mem_usage of the kernel.
 func (in *Input) memory(m *ebpf.MapSpec) int {
 	entries, value := int(m.MaxEntries), align8(int(m.ValueSize))
@@ -183,7 +191,10 @@ func (in *Input) memory(m *ebpf.MapSpec) int {
 		if m.Type == ebpf.Hash {
 			spare = in.PossibleCPUs // an element a CPU, for replacing
 		}
-		return buckets*hashBucket + (entries+spare)*(hashElem+align8(int(m.KeySize))+value)
+		if bpfgen.OnDemand(m) {
+			return buckets * hashBucket
+		}
+		return buckets*hashBucket + (entries+spare)*hashEntry(m)
 	case ebpf.RingBuf:
 		return entries
 	case ebpf.PerCPUArray:

@@ -29,6 +29,7 @@ func TestMemory(t *testing.T) {
 	for _, spec := range []*ebpf.MapSpec{
 		{Type: ebpf.Hash, KeySize: 8, ValueSize: 8, MaxEntries: 10240},
 		{Type: ebpf.Hash, KeySize: 24, ValueSize: 528, MaxEntries: 1000},
+		{Type: ebpf.Hash, KeySize: 16, ValueSize: 40, MaxEntries: 10240, Flags: unix.BPF_F_NO_PREALLOC},
 		{Type: ebpf.LRUHash, KeySize: 20, ValueSize: 12, MaxEntries: 5000},
 		{Type: ebpf.Array, KeySize: 4, ValueSize: 5000, MaxEntries: 1, Flags: unix.BPF_F_MMAPABLE},
 		{Type: ebpf.PerCPUArray, KeySize: 4, ValueSize: 4000, MaxEntries: 4},
