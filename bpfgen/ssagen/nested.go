@@ -38,6 +38,11 @@ const maxStale = 32
 // maxHalvings is enough for a million open calls, more than a map of entries holds.
 const maxHalvings = 20
 
+// depthMask has all bits that a depth can have. The verifier knows of a depth by how much it is less than the number of
+// open calls (linked scalars, from 6.11 on), which differs in each round of a search, so that what follows, such as the
+// loop that drops entries, would be verified once for each. The mask makes them one.
+const depthMask = 1<<30 - 1
+
 // maxDropped bounds how many stale entries are deleted at once. Those that are
 // left in the map are not open, and the next calls of their depths replace them.
 const maxDropped = 32
@@ -163,7 +168,7 @@ func (b nesting) unwind(name string, key *region, open, frame *ir.Value,
 	saved := b.save()
 	b.Begin(head)
 	depth, round := head.Param(b.Pos), head.Param(b.Pos)
-	give := func() { b.jumpWith(out, intVal(types.U64, depth)) }
+	give := func() { b.jumpWith(out, intVal(types.U64, b.Imm(ir.OpAnd, depth, depthMask))) }
 	if none == nil {
 		none, far = give, give
 	}
