@@ -1,8 +1,8 @@
 #include "textflag.h"
 
-// startrace_entry asks whether there is a standard output, and how many addresses
-// there may be, then goes where programs of Go begin: see stdout.go and
-// addresses.go. The stack is as the kernel made it.
+// startrace_entry asks whether there is a standard output, how many addresses there
+// may be, and how many processes, then goes where programs of Go begin: see
+// stdout.go, addresses.go and processes.go. The stack is as the kernel made it.
 TEXT startrace_entry(SB),NOSPLIT|NOFRAME,$0
 	MOVL $72, AX // fcntl
 	MOVL $1, DI  // standard output
@@ -14,14 +14,72 @@ TEXT startrace_entry(SB),NOSPLIT|NOFRAME,$0
 	LEAQ ·addressLimit(SB), SI
 	SYSCALL
 	TESTQ AX, AX
-	JNE   begin
+	JNE   processes
 	MOVQ  ·addressLimit(SB), AX
 	CMPQ  AX, $819200000
+	JCC   processes
+	MOVQ  ·fewAddresses(SB), SI
+	MOVQ  ·fewAddresses+8(SB), DX
+	JMP   refuse
+
+processes:
+	MOVL $97, AX // getrlimit
+	MOVL $6, DI  // RLIMIT_NPROC
+	LEAQ ·processLimit(SB), SI
+	SYSCALL
+	TESTQ AX, AX
+	JNE   begin
+	MOVQ  ·processLimit(SB), AX
+	CMPQ  AX, $1024
 	JCC   begin
+	MOVL  $16, R12 // so many are to be there at once, each a child of the one before
+
+another:
+	MOVL  $56, AX     // clone
+	MOVL  $0x4111, DI // CLONE_VM | CLONE_VFORK | SIGCHLD
+	XORL  SI, SI      // on the same stack: nobody changes it
+	XORL  DX, DX
+	XORL  R10, R10
+	XORL  R8, R8
+	SYSCALL
+	CMPQ  AX, $0
+	JLT   failed
+	JGT   ended
+	SUBL  $1, R12 // in the child
+	JNE   another
+	JMP   leave
+
+failed:
+	MOVQ AX, ·processError(SB)
+	JMP  back
+
+ended:
+	MOVQ AX, DI
+	MOVL $61, AX // wait4
+	XORL SI, SI
+	XORL DX, DX
+	XORL R10, R10
+	SYSCALL
+
+back:
+	CMPL R12, $16
+	JEQ  tried
+
+leave:
+	MOVL $60, AX // exit
+	XORL DI, DI
+	SYSCALL
+
+tried:
+	MOVQ ·processError(SB), AX
+	CMPQ AX, $-11 // EAGAIN
+	JNE  begin
+	MOVQ ·fewProcesses(SB), SI
+	MOVQ ·fewProcesses+8(SB), DX
+
+refuse:
 	MOVL $1, AX // write
 	MOVL $2, DI // standard error
-	MOVQ ·fewAddresses(SB), SI
-	MOVQ ·fewAddresses+8(SB), DX
 	SYSCALL
 	MOVL $231, AX // exit_group
 	MOVL $1, DI

@@ -1,8 +1,8 @@
 #include "textflag.h"
 
-// startrace_entry asks whether there is a standard output, and how many addresses
-// there may be, then goes where programs of Go begin: see stdout.go and
-// addresses.go. The stack is as the kernel made it.
+// startrace_entry asks whether there is a standard output, how many addresses there
+// may be, and how many processes, then goes where programs of Go begin: see
+// stdout.go, addresses.go and processes.go. The stack is as the kernel made it.
 TEXT startrace_entry(SB),NOSPLIT|NOFRAME,$0
 	MOVD $25, R8 // fcntl
 	MOVD $1, R0  // standard output
@@ -13,15 +13,71 @@ TEXT startrace_entry(SB),NOSPLIT|NOFRAME,$0
 	MOVD $9, R0   // RLIMIT_AS
 	MOVD $·addressLimit(SB), R1
 	SVC  $0
-	CBNZ R0, begin
+	CBNZ R0, processes
 	MOVD ·addressLimit(SB), R0
 	MOVD $819200000, R1
 	CMP  R1, R0
-	BHS  begin
-	MOVD $64, R8 // write
-	MOVD $2, R0  // standard error
+	BHS  processes
 	MOVD ·fewAddresses(SB), R1
 	MOVD ·fewAddresses+8(SB), R2
+	B    refuse
+
+processes:
+	MOVD $163, R8 // getrlimit
+	MOVD $6, R0   // RLIMIT_NPROC
+	MOVD $·processLimit(SB), R1
+	SVC  $0
+	CBNZ R0, begin
+	MOVD ·processLimit(SB), R0
+	CMP  $1024, R0
+	BHS  begin
+	MOVD $16, R19 // so many are to be there at once, each a child of the one before
+
+another:
+	MOVD $220, R8    // clone
+	MOVD $0x4111, R0 // CLONE_VM | CLONE_VFORK | SIGCHLD
+	MOVD $0, R1      // on the same stack: nobody changes it
+	MOVD $0, R2
+	MOVD $0, R3
+	MOVD $0, R4
+	SVC  $0
+	CMP  $0, R0
+	BLT  failed
+	BGT  ended
+	SUB  $1, R19 // in the child
+	CBNZ R19, another
+	B    leave
+
+failed:
+	MOVD R0, ·processError(SB)
+	B    back
+
+ended:
+	MOVD $260, R8 // wait4, of R0
+	MOVD $0, R1
+	MOVD $0, R2
+	MOVD $0, R3
+	SVC  $0
+
+back:
+	CMP $16, R19
+	BEQ tried
+
+leave:
+	MOVD $93, R8 // exit
+	MOVD $0, R0
+	SVC  $0
+
+tried:
+	MOVD ·processError(SB), R0
+	CMP  $-11, R0 // EAGAIN
+	BNE  begin
+	MOVD ·fewProcesses(SB), R1
+	MOVD ·fewProcesses+8(SB), R2
+
+refuse:
+	MOVD $64, R8 // write
+	MOVD $2, R0  // standard error
 	SVC  $0
 	MOVD $94, R8 // exit_group
 	MOVD $1, R0

@@ -68,9 +68,14 @@ func FindCgroup(path string) (CgroupFolder, error) {
 		}
 	}
 	folder := filepath.Join(mounts[0].folder, path)
-	if _, err := os.Stat(folder); err != nil && version1(path) {
-		return CgroupFolder{}, fmt.Errorf("%s is a cgroup of version 1: "+
-			"programs in the kernel know those of version 2, which are below %s", path, mounts[0].folder)
+	if _, err := os.Stat(folder); err != nil {
+		if version1(path) {
+			return CgroupFolder{}, fmt.Errorf("%s is a cgroup of version 1: "+
+				"programs in the kernel know those of version 2, which are below %s", path, mounts[0].folder)
+		}
+		if _, err := os.Stat(path); err == nil && filepath.IsAbs(path) {
+			return CgroupFolder{}, fmt.Errorf("%s is no cgroup: %s", path, mounts[0].wanted())
+		}
 	}
 	return mounts[0].cgroup(folder)
 }
@@ -86,7 +91,8 @@ func (m cgroupMount) cgroup(folder string) (c CgroupFolder, err error) {
 	var at unix.Stat_t
 	switch err := unix.Stat(folder, &at); {
 	case errors.Is(err, unix.ENOENT):
-		return c, fmt.Errorf("there is no cgroup %s%s", folder, thereAre(cgroupsIn(filepath.Dir(folder))))
+		beside := thereAre(cgroupsIn(filepath.Dir(folder)))
+		return c, fmt.Errorf("there is no cgroup %s%s: %s", folder, beside, m.wanted())
 	case err != nil:
 		return c, fmt.Errorf("%s: %w", folder, err)
 	case at.Mode&unix.S_IFMT != unix.S_IFDIR:
@@ -101,6 +107,11 @@ func (m cgroupMount) cgroup(folder string) (c CgroupFolder, err error) {
 		c.Level += strings.Count(below, "/") + 1
 	}
 	return c, nil
+}
+
+// wanted says what can be given for a cgroup.
+func (m cgroupMount) wanted() string {
+	return "give a folder of " + m.folder + ", or what stands behind 0:: in /proc/PID/cgroup"
 }
 
 // cgroupsIn are the names of the cgroups in one.

@@ -234,3 +234,35 @@ func TestFewAddresses(t *testing.T) {
 	}
 	tried.Many(t, "%d run", 1)
 }
+
+// Where a user may have too few threads for Go's runtime there is a message, and no dump, at each number. Root has no
+// limit, and its runs begin.
+func TestFewProcesses(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to become a user without processes")
+	}
+	var before unix.Rlimit
+	if err := unix.Prlimit(0, unix.RLIMIT_NPROC, nil, &before); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := unix.Prlimit(0, unix.RLIMIT_NPROC, &before, nil); err != nil {
+			t.Error(err)
+		}
+	}()
+	runs := 0
+	for most := uint64(1); most <= 16; most++ {
+		few := unix.Rlimit{Cur: most, Max: before.Max}
+		if err := unix.Prlimit(0, unix.RLIMIT_NPROC, &few, nil); err != nil {
+			t.Fatal(err)
+		}
+		e := confined(t, []string{"-uid", "64321"}, "-e", "exit()")
+		if e.status != 1 || strings.Contains(e.stderr, "goroutine") ||
+			!strings.HasPrefix(e.stderr, "startrace: the limit of processes and threads (ulimit -u) leaves ") {
+			t.Errorf("ulimit -u %d: exit code %d\n%s", most, e.status, excerpt(e.stderr))
+		}
+		startrace(t, "-e", "exit()").ok(t)
+		runs += 2
+	}
+	tried.Many(t, "%d runs", runs)
+}
