@@ -105,24 +105,34 @@ func (e *ending) bound(after time.Duration) {
 // of the time: it shows the addresses in the other half.
 func (e *ending) endIn(after, given time.Duration) {
 	e.inOwnTime(after/2, e.naming.End)
-	e.inOwnTime(after, func() { e.cutBusy(e.doing(), given, latest) })
+	e.inOwnTime(after, func() { e.cutBusy(given) })
+}
+
+// lookOn looks at what the process does after each interval, which in measures (e.in, e.inOwnTime), up to the look that
+// says that it was the last.
+func (e *ending) lookOn(in func(time.Duration, func()), every time.Duration, look func(now doing) (last bool)) {
+	in(every, func() {
+		if !look(e.doing()) {
+			e.lookOn(in, every, look)
+		}
+	})
 }
 
 // cutBusy ends the callback that runs once it has run for a while since it was seen: one that has just begun, or that
 // got no CPU meanwhile, is no longer than others. After so many looks it is ended in any case.
-func (e *ending) cutBusy(seen doing, given time.Duration, looks int) {
-	look := min(given/latest, longestLook)
-	e.inOwnTime(look, func() {
-		now := e.doing()
-		busy := now.waits || now.cpu-seen.cpu >= look/2 || looks <= 0
-		switch {
-		case e.preparing.Load() || now.call != 0 && now.call == seen.call && busy:
+func (e *ending) cutBusy(given time.Duration) {
+	seen, left, every := e.doing(), latest, min(given/latest, longestLook)
+	e.lookOn(e.inOwnTime, every, func(now doing) (last bool) {
+		busy := now.waits || now.cpu-seen.cpu >= every/2 || left <= 0
+		if e.preparing.Load() || now.call != 0 && now.call == seen.call && busy {
 			e.cutNow(given)
-			return
-		case now.call != seen.call:
+			return true
+		}
+		if now.call != seen.call {
 			seen = now
 		}
-		e.cutBusy(seen, given, looks-1)
+		left--
+		return false
 	})
 }
 
@@ -137,7 +147,7 @@ func (e *ending) cutNow(given time.Duration) {
 	e.cut = true
 	e.cancel(fmt.Sprintf("it did not end by itself within %v, at the end of the run (--drain)", given))
 	if e.forced {
-		e.giveUpLater(e.doing(), time.Now())
+		e.giveUpLater()
 	}
 }
 
@@ -155,24 +165,24 @@ const (
 	looks   = unheard / 8
 )
 
-// giveUpLater gives up where one call of the script goes on and on after it was told to end at cut, at the time since:
-// it is in a builtin function. Any other call hears of the end at its next step.
-func (e *ending) giveUpLater(cut doing, since time.Time) {
-	e.in(looks, func() {
-		now := e.doing()
+// giveUpLater gives up where one call of the script goes on and on after it was told to end, which is now: it is in a
+// builtin function. Any other call hears of the end at its next step.
+func (e *ending) giveUpLater() {
+	cut, since := e.doing(), time.Now()
+	e.lookOn(e.in, looks, func(now doing) (last bool) {
 		switch {
-		case e.preparing.Load() && time.Since(since) >= unheard:
-			e.giveUp("startrace: interrupted before all probes were attached")
-			return
 		case e.preparing.Load():
+			if last = time.Since(since) >= unheard; last {
+				e.giveUp("startrace: interrupted before all probes were attached")
+			}
 		case now.call == 0 || now.call != cut.call:
-			return
+			return true
 		case now.cpu-cut.cpu >= max(e.drain, unheard):
 			e.giveUp("startrace: a function of the script is in a builtin that cannot be ended: the run ends without " +
 				"its results")
-			return
+			return true
 		}
-		e.giveUpLater(cut, since)
+		return last
 	})
 }
 

@@ -269,3 +269,24 @@ func TestPreparingIsGivenUp(t *testing.T) {
 		t.Error(what)
 	}
 }
+
+// A look that is not the last is followed by another one, after the same interval.
+func TestLookOn(t *testing.T) {
+	r := newFakeRun(nil)
+	var waits []time.Duration
+	var next func()
+	in := func(d time.Duration, do func()) { waits, next = append(waits, d), do }
+	left := 3
+	r.ending.lookOn(in, time.Minute, func(doing) (last bool) {
+		left--
+		return left == 0
+	})
+	for next != nil {
+		look := next
+		next = nil
+		look()
+	}
+	if left != 0 || len(waits) != 3 || waits[0] != time.Minute || waits[2] != time.Minute {
+		t.Errorf("%d looks are left, waited %v", left, waits)
+	}
+}
