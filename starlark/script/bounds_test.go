@@ -108,3 +108,17 @@ out = (3 * 4, 2 * "ab", [1] * 2, (0,) * -4, [] * 4, 2 * 3.5, max(range(10)), min
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+// What has no elements, or is no list at all, is as the interpreter has it.
+func TestNothingToTake(t *testing.T) {
+	for _, name := range takeAll {
+		for _, arg := range []string{`""`, `b""`, `"".elems()`, `"".codepoints()`, "()", "[]", "{}", "range(0)",
+			"set()", "1"} {
+			h := New(Options{})
+			err := h.RunCode([]string{"x = " + name + "(" + arg + ")"}, nil)
+			if empty := arg != `""` && arg != "1" && name != "min" && name != "max"; empty && err != nil {
+				t.Errorf("%s(%s): %v", name, arg, err)
+			}
+		}
+	}
+}

@@ -104,10 +104,7 @@ func madeOf(v starlark.Value) uint64 {
 	case *starlark.List, starlark.Tuple, *starlark.Dict, *starlark.Set:
 		return 0 // they are there
 	case starlark.Indexable:
-		for _, at := range []int{0, v.Len() - 1} {
-			if at < 0 || isWord(v.Index(at)) {
-				continue
-			}
+		if n := v.Len(); n > 0 && !(isWord(v.Index(0)) && isWord(v.Index(n-1))) {
 			return ofNumber
 		}
 		return 0
