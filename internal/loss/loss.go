@@ -41,7 +41,8 @@ var texts = map[bpfgen.SiteKind]text{
 		"up to %s not followed%.0s: the kernel skips a program while another runs on the same CPU",
 		"nothing of what they do is seen", ofProbe},
 	attach.LossUnseen: {"call",
-		"%s of %s not seen: the kernel remembers a bounded number of open calls (before 6.14), or was in another probe",
+		"up to %s of %s not seen: the kernel remembers a bounded number of open calls (before 6.14), or was in " +
+			"another probe, and counts those of all processes",
 		"of one function fentry: and fexit: see all", ofProbe},
 	bpfgen.SiteFull: {"update", "%s of %s lost: all its entries are in use", "", ofContainer},
 	bpfgen.SiteNoMem: {"update",

@@ -211,9 +211,10 @@ func tracedBy(t testing.TB, e ended, report string) (ended, done) {
 var lossLine = regexp.MustCompile(`(?m)(\d[\d,]*) (?:events?|updates?|calls?|returns?|ends?|values?|pairs?|stacks?) ` +
 	`(?:of .*?)?(?:lost|not seen|dropped|missed)`)
 
-// skipLine is one about programs that the kernel did not run. It counts those of all processes, so the number is an
-// upper bound of what is missing of the traced ones.
-var skipLine = regexp.MustCompile(`(?m)up to (\d[\d,]*) events? of .*? not seen: the kernel skips`)
+// skipLine is one about programs that the kernel did not run, and returns that it did not follow. It counts those of
+// all processes, so the number is an upper bound of what is missing of the traced ones.
+var skipLine = regexp.MustCompile(
+	`(?m)up to (\d[\d,]*) (?:events?|calls?) of .*? not seen: the kernel (?:skips|remembers)`)
 
 // lost adds up the losses that a run reported, with what the kernel skipped.
 func (e ended) lost(t testing.TB) int {

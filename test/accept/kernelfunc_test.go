@@ -194,6 +194,7 @@ at_exit(lambda: [print(point, ret, seen) for (point, ret), seen in n.items()])
 //
 // > A `kretprobe` follows a bounded number of calls of a function at a time.
 // > Where one link probes many functions (`kprobe_multi`), it is a few for each CPU until Linux 6.14.
+// > The kernel counts those of all processes, so the number is the most that can be missing of the traced ones.
 // > Where the kernel has no such links, or none that count (before 6.7), it is 4096, and less for patterns of more than
 // > 256 functions.
 func TestKernelFunctionCountedCalls(t *testing.T) {
