@@ -31,7 +31,7 @@ var (
 
 func newHistogram(c *plan.Container, s *State) *Histogram {
 	b := bucketsOf(c)
-	counts := slices.Clone(s.Buckets)
+	counts := s.clone().Buckets
 	if counts == nil {
 		counts = make([]uint64, b.N)
 	}

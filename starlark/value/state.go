@@ -2,6 +2,7 @@ package value
 
 import (
 	"math"
+	"slices"
 
 	"go.starlark.net/starlark"
 
@@ -19,6 +20,9 @@ type State struct {
 	Set     bool   // whether a value was added
 	// Buckets are the counts of a histogram's buckets, by their numbers (wire.Buckets).
 	Buckets []uint64
+	// shared: Buckets are those of another State, too, and are copied before they change. A snapshot of many histograms
+	// takes no more than one of counts.
+	shared bool
 }
 
 // A Number is an int of 64 bits, its Bits: with a sign, or without one where it is High, which means that 63 bits do
@@ -78,9 +82,7 @@ func (s *State) add(c *plan.Container, v Number, weight int64) {
 		return
 	}
 	if b := bucketsOf(c); b != nil {
-		if s.Buckets == nil {
-			s.Buckets = make([]uint64, b.N)
-		}
+		s.own(b.N)
 		i := b.Index(int64(v.Bits))
 		if v.High {
 			i = b.IndexUnsigned(v.Bits)
@@ -111,11 +113,25 @@ func (s *State) Merge(o *State) {
 	if o.Set {
 		s.extremes(o.Lowest, o.Highest)
 	}
-	if s.Buckets == nil && o.Buckets != nil {
-		s.Buckets = make([]uint64, len(o.Buckets))
+	switch {
+	case o.Buckets == nil:
+	case s.Buckets == nil:
+		s.Buckets, s.shared, o.shared = o.Buckets, true, true
+	default:
+		s.own(len(o.Buckets))
+		for i, n := range o.Buckets {
+			s.Buckets[i] += n
+		}
 	}
-	for i, n := range o.Buckets {
-		s.Buckets[i] += n
+}
+
+// own makes n buckets that s shares with no other State.
+func (s *State) own(n int) {
+	if s.Buckets == nil {
+		s.Buckets = make([]uint64, n)
+	}
+	if s.shared {
+		s.Buckets, s.shared = slices.Clone(s.Buckets), false
 	}
 }
 
@@ -124,6 +140,9 @@ func (s *State) Merge(o *State) {
 func (s *State) subtract(o *State) {
 	s.Count -= o.Count
 	s.Sum -= o.Sum
+	if o.Buckets != nil {
+		s.own(len(o.Buckets))
+	}
 	for i, n := range o.Buckets {
 		s.Buckets[i] -= n
 	}
@@ -141,11 +160,10 @@ func (s *State) empty(kind plan.ContainerKind) bool {
 	return s.Count == 0
 }
 
-// clone copies s with its buckets.
+// clone copies s. Neither sees what is added to the other.
 func (s *State) clone() State {
-	c := *s
-	c.Buckets = append([]uint64(nil), s.Buckets...)
-	return c
+	s.shared = s.Buckets != nil
+	return *s
 }
 
 // readState decodes the words of an aggregation.
