@@ -29,11 +29,14 @@ const Least = outside + least
 type Budget struct {
 	// most is how many bytes the values of the script may take.
 	most uint64
-	// over is called once they take more, on another goroutine.
+	// over is called once they take more, and again where what runs after Renew takes more, on another goroutine.
 	over func()
 
-	// mu guards soft.
+	// mu guards what is below it, up to before.
 	mu sync.Mutex
+	// limit is what the values may take now: most, or more at the end of a run. seen is the last collection of those
+	// before Renew, of which nobody asks any more.
+	limit, seen uint64
 	// soft is what the collector of garbage keeps the heap within, as long as it can.
 	soft uint64
 	// fixed: the budget was asked for, so that soft does not grow.
@@ -52,15 +55,15 @@ type Budget struct {
 // is for what they grow by, and for what is not collected yet.
 func New(size uint64, over func()) *Budget {
 	free := available()
-	b := &Budget{over: over}
-	if size > 0 {
+	b := &Budget{over: over, fixed: size > 0}
+	if b.fixed {
 		b.soft = max(size, Least) - outside
 		b.most = max(least, b.soft/2)
-		b.fixed = true
-		return b
+	} else {
+		b.soft = max(min(Default, free), Least) - outside
+		b.most = max(least, (free-min(free, outside))/3)
 	}
-	b.soft = max(min(Default, free), Least) - outside
-	b.most = max(least, (free-min(free, outside))/3)
+	b.limit = b.most
 	return b
 }
 
@@ -84,7 +87,7 @@ func (b *Budget) Close() {
 func (b *Budget) afterCollection() {
 	runtime.SetFinalizer(&mark{of: b}, func(m *mark) {
 		if !m.of.closed.Load() {
-			m.of.look(read("gc/heap/live:bytes"))
+			m.of.look(read("gc/cycles/total:gc-cycles"), read("gc/heap/live:bytes"))
 			m.of.afterCollection()
 		}
 	})
@@ -96,24 +99,33 @@ type mark struct {
 	_  [16]byte // larger than what the runtime allocates together with others
 }
 
-// look compares what is live with the limits. Where more is live than the budget has,
-// the collector would do nothing else, so it gets room.
-func (b *Budget) look(live uint64) {
-	if live > b.most {
-		b.exceeded()
-	}
+// look compares what was live at a collection with the limits. Where more is live than the budget has, the collector
+// would do nothing else, so it gets room.
+func (b *Budget) look(collection, live uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if live > b.limit && collection > b.seen {
+		b.isOver.Store(true)
+		b.over()
+	}
 	if live > b.soft/4*3 && !b.fixed {
 		b.soft = live / 2 * 3
 		debug.SetMemoryLimit(int64(b.soft))
 	}
 }
 
-func (b *Budget) exceeded() {
-	if !b.isOver.Swap(true) {
-		b.over()
+// Renew lets something run that ends a run whose values have taken too much, as the functions that print results. It
+// may take as much again, with all that is called after a Renew.
+func (b *Budget) Renew() {
+	if !b.Over() {
+		return
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.limit == b.most {
+		b.limit += max(b.most, read("gc/heap/live:bytes"))
+	}
+	b.seen = read("gc/cycles/total:gc-cycles")
 }
 
 // Over reports whether the values of the script have taken more than they may; of

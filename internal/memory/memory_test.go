@@ -47,13 +47,13 @@ func TestLiveIsWatched(t *testing.T) {
 	b := New(104<<20, func() { over <- true })
 	b.Begin()
 	defer b.Close()
-	if b.look(b.most); b.Over() || b.soft != 80<<20 || b.most != 40<<20 {
+	if b.look(1, b.most); b.Over() || b.soft != 80<<20 || b.most != 40<<20 {
 		t.Errorf("over %v, the collector keeps to %d, values to %d", b.Over(), b.soft, b.most)
 	}
 	of := New(0, nil)
 	of.Begin()
 	defer of.Close()
-	if of.look(of.soft); of.Over() || of.soft <= Default-outside {
+	if of.look(1, of.soft); of.Over() || of.soft <= Default-outside {
 		t.Errorf("over %v, the collector keeps to %d where no budget was asked for", of.Over(), of.soft)
 	}
 	kept := make([]byte, 64<<20)
@@ -112,5 +112,30 @@ func TestGroupIn(t *testing.T) {
 		if got != want {
 			t.Errorf("%q: %q, want %q", line, got, want)
 		}
+	}
+}
+
+// What runs at the end, after the values have taken too much, has a limit, too, and is ended each time it takes more. A
+// collection from before does not end it.
+func TestEndIsBounded(t *testing.T) {
+	ended := 0
+	b := New(104<<20, func() { ended++ })
+	b.Renew()
+	look := func(collection, live uint64, want int) {
+		t.Helper()
+		if b.look(collection, live); ended != want {
+			t.Errorf("%d bytes live at collection %d: ended %d times, want %d", live, collection, ended, want)
+		}
+	}
+	look(1, b.most, 0)
+	look(2, b.most+1, 1)
+	b.Renew()
+	seen := b.seen
+	look(seen, 3*b.most, 1)
+	look(seen+1, b.most+1, 1)
+	look(seen+2, 3*b.most, 2)
+	look(seen+3, 3*b.most, 3)
+	if b.Renew(); b.limit > 3*b.most {
+		t.Errorf("the limit has grown to %d, from %d", b.limit, b.most)
 	}
 }

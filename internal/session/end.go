@@ -60,7 +60,9 @@ func (s *session) compareTwins() error {
 // resume lets callbacks run again once the one that was in the way has ended: a second signal ends that one, or the
 // time, and not those behind it.
 func (s *session) resume() {
-	if cut := s.ending.allow(); cut || s.hurried.Load() || s.budget.Over() {
+	cut := s.ending.allow()
+	s.budget.Renew()
+	if cut || s.hurried.Load() || s.budget.Over() {
 		s.host.Resume()
 	}
 }

@@ -207,6 +207,13 @@ func TestMemoryIsRefused(t *testing.T) {
 			"it was ended: the values of the script take too much memory", ""},
 		"callback": {"x = []\nevery(\"1ms\", lambda: [x.append(str(i)) for i in range(100000)])\n" +
 			"at_exit(lambda: print(\"kept\"))\n", "the values of the script take more than 20 MB: ", "kept\n"},
+		"keys": {"n = quantiles(by = \"k\", size = 1 << 22)\ni = [0]\ndef fill():\n    for _ in range(100000):\n" +
+			"        i[0] += 1\n        n[i[0]].add(1)\nevery(\"1ms\", fill)\n" +
+			"at_exit(lambda: print(len(n.items()) > 1000))\n", "the values of the script take more than 20 MB: ",
+			"True\n"},
+		"ending": {"x = []\nevery(\"1ms\", lambda: [x.append(str(i)) for i in range(100000)])\n" +
+			"at_exit(lambda: [x.append(str(i)) for i in range(1 << 40)])\nat_exit(lambda: print(\"kept\"))\n",
+			"at_exit: ", "kept\n"},
 	}
 	for name, tt := range scripts {
 		e := startrace(t, "--memory", "64M", script(t, tt.text))
