@@ -259,6 +259,9 @@ func showCall(e *Env, c *call) (starlark.Value, error) {
 	if e.Muted {
 		return starlark.None, nil
 	}
+	if err := value.CheckTextOf(c.thread, v); err != nil {
+		return nil, err
+	}
 	if err := e.Runtime.Show(v, o); err != nil {
 		return nil, fmt.Errorf("show: %w", err)
 	}

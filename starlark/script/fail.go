@@ -9,10 +9,13 @@ import (
 )
 
 // fail is the interpreter's, with its words escaped as print() does.
-var fail = starlark.NewBuiltin("fail", func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,
+var fail = starlark.NewBuiltin("fail", func(th *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,
 	kwargs []starlark.Tuple) (starlark.Value, error) {
 	sep := " "
 	if err := starlark.UnpackArgs(b.Name(), nil, kwargs, "sep?", &sep); err != nil {
+		return nil, err
+	}
+	if err := value.CheckTextOf(th, args...); err != nil {
 		return nil, err
 	}
 	words := make([]string, len(args))

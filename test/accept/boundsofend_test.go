@@ -101,7 +101,8 @@ every("1ms", lambda: `+code+`)
 // are printed.
 func TestEndlessTextIsEnded(t *testing.T) {
 	needTracing(t)
-	for _, code := range []string{"str(A)", "repr(A)", "json.encode(A)", "print(A)", `"%s" % (A,)`, `"{}".format(A)`} {
+	for _, code := range []string{"str(A)", "repr(A)", "json.encode(A)", "print(A)", `"%s" % (A,)`, `"{}".format(A)`,
+		"fail(A)", "show(A)"} {
 		e := startrace(t, "-q", "-e", `
 A = ()
 for i in range(60):
