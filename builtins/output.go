@@ -173,7 +173,7 @@ func (e *Env) outputArg(v starlark.Value, printed bool) format.Arg {
 	case printed && arg.Kind == format.Other:
 		arg.Str = value.Screen(v)
 	case !printed && arg.Kind == format.Other:
-		arg.Str = v.String()
+		arg.Str = value.Str(v)
 	case !printed:
 		arg.Marked = ""
 	}

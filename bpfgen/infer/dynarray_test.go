@@ -30,8 +30,8 @@ func tracefsOf(t *testing.T, fields string) string {
 
 // Each field of a tracepoint stands in e.args as a whole: what has no form as a value says so.
 //
-// > Of an array of a tracepoint whose length each event says these are the first 64 elements, and a longer one ends
-// > with `…`.
+// > Of an array of a tracepoint whose length each event says these are the first 64 elements, and a longer one is
+// > cut.
 //
 // > An element that the array of this event has not is FAULT.
 //

@@ -181,7 +181,7 @@ func keyColumns(k starlark.Value, columns int) (key []render.Value, names []stri
 		if columns == 1 && len(k) != 1 {
 			return []render.Value{Plain(k)}, nil
 		}
-		return plainValues(k, 0), nil
+		return plainValues(value.Marked(k), 0), nil
 	case *value.Record:
 		names, values := k.Fields()
 		return plainValues(values, 0), names
@@ -250,7 +250,7 @@ func plainInt(i starlark.Int) render.Value {
 func plainComposite(v starlark.Value, depth int) render.Value {
 	switch v := v.(type) {
 	case starlark.Tuple:
-		return render.Tuple(plainValues(v, depth))
+		return render.Tuple(plainValues(value.Marked(v), depth))
 	case *value.Record:
 		names, values := v.Fields()
 		o := make(render.Object, len(names))

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -22,6 +23,9 @@ func Operate(op syntax.Token, x, y starlark.Value) (starlark.Value, error) {
 		return nil, err
 	}
 	if by, isText := x.(starlark.String); isText && op == syntax.PERCENT {
+		if list, isTuple := y.(starlark.Tuple); isTuple && IsCutTuple(list) {
+			y = slices.Clip(slices.Clone(list)) // its elements are what is shown
+		}
 		made := through
 		if strings.Contains(string(by), "%c") || strings.Contains(string(by), ")c") {
 			made = throughTags // of a number %c makes a character that nobody wrote
@@ -31,10 +35,26 @@ func Operate(op syntax.Token, x, y starlark.Value) (starlark.Value, error) {
 		}, by, y)
 	}
 	z, err := starlark.Binary(op, x, y)
+	if made, isTuple := z.(starlark.Tuple); isTuple {
+		return endingAsLast(x, y, made), err
+	}
 	if s, ok := z.(starlark.String); ok && !isNothing(string(s)) {
 		return sumOf(op, x, y), err
 	}
 	return z, err
+}
+
+// endingAsLast is x + y or x * y, which is a tuple, cut if its last elements are those of one that was.
+func endingAsLast(x, y starlark.Value, made starlark.Tuple) starlark.Tuple {
+	for _, v := range []starlark.Value{y, x} {
+		if t, ok := v.(starlark.Tuple); ok && (len(t) > 0 || IsCutTuple(t)) {
+			if len(made) < len(t) {
+				return made // t * 0
+			}
+			return likeCut(t, made)
+		}
+	}
+	return made
 }
 
 // isNothing reports whether nothing can be known of what is made as s.

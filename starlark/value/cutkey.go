@@ -7,12 +7,12 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// A cutKey is a key that holds strings that were cut, in containers that live
-// in user space: it is another key than that of whole strings of the same
-// bytes, as in the kernel's maps (docs/semantics.md). Scripts never see one.
+// A cutKey is a key that holds strings or lists that were cut, in containers that live
+// in user space: it is another key than that of whole ones of the same
+// bytes or elements, as in the kernel's maps (docs/semantics.md). Scripts never see one.
 type cutKey struct {
 	starlark.Value
-	where string // which of its strings were cut
+	where string // which of its parts were cut
 }
 
 var _ starlark.Comparable = cutKey{}
@@ -37,7 +37,7 @@ func (k cutKey) CompareSameType(op syntax.Token, y starlark.Value, depth int) (b
 // of k.
 func indexKey(k starlark.Value) starlark.Value {
 	k = signedKey(k)
-	if cutStrings.Load() == 0 || k == nil {
+	if cutStrings.Load() == 0 && !anyCutList.Load() || k == nil {
 		return k
 	}
 	if where := cutLeaves(k, ""); where != "" {
@@ -54,7 +54,7 @@ func scriptKey(k starlark.Value) starlark.Value {
 	return k
 }
 
-// cutLeaves names the strings of a key that were cut: "/0" for the first of a
+// cutLeaves names the parts of a key that were cut: "/0" for the first of a
 // tuple, "/name" for a field. Records are equal in any order of fields.
 func cutLeaves(k starlark.Value, at string) string {
 	switch k := k.(type) {
@@ -64,6 +64,9 @@ func cutLeaves(k starlark.Value, at string) string {
 		}
 	case starlark.Tuple:
 		out := ""
+		if IsCutTuple(k) {
+			out = at + ";"
+		}
 		for i, v := range k {
 			out += cutLeaves(v, fmt.Sprintf("%s/%d", at, i))
 		}

@@ -50,6 +50,7 @@ func partsOf(v starlark.Value) []starlark.Value {
 type texts struct {
 	str  func(string) starlark.Value
 	leaf func(starlark.Value) starlark.Value // of what is neither a string nor has parts
+	more starlark.Value                      // stands behind the elements of a tuple that was cut; nil: nothing does
 }
 
 // of is v with each string in it, and each leaf, replaced. A value that holds itself, or
@@ -70,6 +71,9 @@ func (t texts) of(v starlark.Value, depth int) (starlark.Value, error) {
 	}
 	switch v := v.(type) {
 	case starlark.Tuple:
+		if t.more != nil && IsCutTuple(v) {
+			parts = append(parts, t.more)
+		}
 		return starlark.Tuple(parts), nil
 	case *starlark.List:
 		return starlark.NewList(parts), nil

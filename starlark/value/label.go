@@ -158,7 +158,7 @@ func intArray(b []byte, form string, cut bool) starlark.Value {
 		out = append(out, number(t, extend(readInt(b, size), t)))
 	}
 	if cut {
-		out = append(out, starlark.String(cutMark))
+		return CutTuple(out)
 	}
 	return out
 }
@@ -168,8 +168,7 @@ func intArray(b []byte, form string, cut bool) starlark.Value {
 const strList = "strlist"
 
 // stringList splits a list of strings. The last string of one that was cut
-// ends in the mark, or the mark is a string of its own if the cut fell between
-// two.
+// was cut, or the list was if the cut fell between two.
 func (d *Decoder) stringList(b []byte, cut bool) starlark.Value {
 	out := starlark.Tuple{}
 	for len(b) > 0 {
@@ -184,7 +183,7 @@ func (d *Decoder) stringList(b []byte, cut bool) starlark.Value {
 		b = rest
 	}
 	if cut {
-		out = append(out, starlark.String(cutMark))
+		return CutTuple(out)
 	}
 	return out
 }

@@ -21,11 +21,11 @@ func TestStringList(t *testing.T) {
 		{0, "", `()`},
 		{0, "\x01sh\x00\x01\x00\x01-c\x00\x01\x00", `("sh", "", "-c", "")`},
 		{wire.RefCut, "\x01ls\x00\x01-", `("ls", "-…")`},
-		{wire.RefCut, "\x01ls\x00", `("ls", "…")`},
-		{wire.RefCut, "", `("…",)`},
+		{wire.RefCut, "\x01ls\x00", `("ls", …)`},
+		{wire.RefCut, "", `(…,)`},
 		{0, "\x01ls\x00\x02\x00\x02\x00\x01\x02\x00", `("ls", <fault>, <fault>, "\x02")`},
-		{wire.RefCut, "\x01ls\x00\x02\x00", `("ls", <fault>, "…")`},
-		{wire.RefCut, "\x01ls\x00\x01", `("ls", "…")`},
+		{wire.RefCut, "\x01ls\x00\x02\x00", `("ls", <fault>, …)`},
+		{wire.RefCut, "\x01ls\x00\x01", `("ls", …)`},
 		{wire.RefFault, "", `<fault>`},
 		{wire.RefNone, "", `None`},
 	} {
@@ -49,7 +49,7 @@ func TestStringListFixed(t *testing.T) {
 		{"\x01ls\x00\x01\x00", 0, `("ls", "")`},
 		{"", 0, `()`},
 		{"\x01ls\x00\x01-lah-la", wire.StrCut, `("ls", "-lah-la…")`},
-		{"\x01ls\x00\x01-la\x00", wire.StrCut, `("ls", "-la", "…")`},
+		{"\x01ls\x00\x01-la\x00", wire.StrCut, `("ls", "-la", …)`},
 		{"", wire.StrFault, `<fault>`},
 	} {
 		b := make([]byte, 16)
@@ -106,13 +106,13 @@ func TestIntArrays(t *testing.T) {
 		want  string
 	}{
 		{"ints:s4", "\x0b\x00\x00\x00\xea\xff\xff\xff", false, "(11, -22)"},
-		{"ints:u8", "\xff\xff\xff\xff\xff\xff\xff\xff", true, `(18446744073709551615, "…")`},
+		{"ints:u8", "\xff\xff\xff\xff\xff\xff\xff\xff", true, `(18446744073709551615, …)`},
 		{"ints:u1", "\x00\xff", false, "(0, 255)"},
 		{"ints:s2", "", false, "()"},
 		{"ints:s2", "\x01", false, "()"}, // no whole element
 	} {
 		got := (&Decoder{}).bytesValue(&wire.Type{Kind: wire.Bytes, Label: c.label}, []byte(c.bytes), c.cut)
-		if got.String() != c.want {
+		if Text(got) != c.want {
 			t.Errorf("%s of %q: %s, want %s", c.label, c.bytes, got, c.want)
 		}
 	}

@@ -23,6 +23,9 @@ func Screen(v starlark.Value) string {
 	return string(escape.Append(nil, s, escape.Screen))
 }
 
+// Str is str(v), which knows by itself what strings in it were cut.
+func Str(v starlark.Value) string { return string(textOf(v)) }
+
 // textOf is str(v).
 func textOf(v starlark.Value) starlark.String {
 	if s, ok := v.(starlark.String); ok {
@@ -54,7 +57,7 @@ func wasCut(s string) bool { return len(cutsOf(s)) > 0 }
 func Texts(v starlark.Value) (starlark.Value, error) {
 	out, err := texts{func(s string) starlark.Value {
 		return starlark.String(escape.Bytes(Printed(s)))
-	}, encodedLeaf}.of(v, maxDepth)
+	}, encodedLeaf, starlark.String(cutMark)}.of(v, maxDepth)
 	if errors.Is(err, errDeep) {
 		return v, nil // the encoder says what is wrong with it
 	}

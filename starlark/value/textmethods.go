@@ -229,8 +229,13 @@ func endingAs(s string, made starlark.String) starlark.String {
 	if !IsCut(s) || IsCut(string(made)) {
 		return made
 	}
-	a := newAssembly(len(made))
-	a.add(string(made))
+	return cutBehind(made)
+}
+
+// cutBehind is s that knows that there was more.
+func cutBehind(s starlark.String) starlark.String {
+	a := newAssembly(len(s))
+	a.add(string(s))
 	a.addKnown("", marks{cuts: []int{0}})
 	return a.string()
 }
@@ -266,7 +271,11 @@ func join(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tupl
 	if err := checkJoined(th, s, parts); err != nil {
 		return nil, err
 	}
-	return joined(s, parts), nil
+	made := joined(s, parts)
+	if t, ok := list.(starlark.Tuple); ok && IsCutTuple(t) {
+		return cutBehind(made), nil
+	}
+	return made, nil
 }
 
 // formatted is about how many bytes s.format(…) has: those of s, and of each string as often as s names it.

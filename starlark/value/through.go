@@ -30,6 +30,7 @@ const mostTags = 1 << 16
 // through is what f makes of operands: a text of them, which knows what they know. All
 // special characters of the text are those of the operands.
 func through(f func([]starlark.Value) (starlark.Value, error), operands ...starlark.Value) (starlark.Value, error) {
+	operands = listsMarked(operands)
 	list := starlark.Tuple(operands)
 	if cutStrings.Load() > 0 && holds(list, maxDepth, wasCut) {
 		return throughTags(f, operands...)
@@ -48,6 +49,7 @@ func through(f func([]starlark.Value) (starlark.Value, error), operands ...starl
 // throughTags is through for what has cut strings, foreign characters, or some that f
 // makes by itself.
 func throughTags(f func([]starlark.Value) (starlark.Value, error), operands ...starlark.Value) (starlark.Value, error) {
+	operands = listsMarked(operands)
 	tagged, ok := taggedAll(operands)
 	if !ok {
 		return f(operands)
@@ -68,7 +70,8 @@ func isOwn(v starlark.Value, depth int) bool {
 	switch v := v.(type) {
 	case starlark.String:
 		return marksOf(string(v)).all
-	case starlark.Int, starlark.Float, starlark.Bool, starlark.NoneType, Bytes, faultType, Stack:
+	case starlark.Int, starlark.Float, starlark.Bool, starlark.NoneType, Bytes, faultType, moreElements,
+		Stack:
 		return true // a stack's line feeds are those between its frames
 	case starlark.Tuple, *starlark.List, *starlark.Set, *starlark.Dict:
 		return !slices.ContainsFunc(partsOf(v), func(e starlark.Value) bool { return !isOwn(e, depth-1) })
@@ -96,8 +99,8 @@ func taggedAll(operands []starlark.Value) ([]starlark.Value, bool) {
 
 // tagged is v with tags in its strings, nil where that cannot be.
 func tagged(v starlark.Value, depth int) starlark.Value {
-	out, err := texts{func(s string) starlark.Value { return starlark.String(withTags(s, marksOf(s))) }, taggedLeaf}.of(
-		v, depth)
+	withTags := func(s string) starlark.Value { return starlark.String(withTags(s, marksOf(s))) }
+	out, err := texts{withTags, taggedLeaf, nil}.of(v, depth)
 	if err != nil {
 		return nil
 	}

@@ -52,11 +52,10 @@ def tell(e):
     want = ([-i for i in range(least)], [i * 0.5 for i in range(least)], [(250 + i) % 256 for i in range(least)],
         [-(i % 2) for i in range(least)])
     for got, list in zip(all, want):
-        expected = tuple(list) + (("…",) if n > 64 else ())
-        if got != expected:
-            print("differs", n, got, expected)
+        if got != tuple(list) or len(got) != least or str(got).endswith(", …)") != (n > 64):
+            print("differs", n, got, list)
     seen[n] = all, int(bool(o.counts))
-    print(n, sum([x for x in o.prices if x != "…"]))
+    print(n, sum(o.prices))
 probe("uprobe:BIN:look", kernel = keep)
 probe("uprobe:BIN:look", tell)
 def end():
@@ -109,5 +108,63 @@ at_exit(lambda: print(c.get()))
 	want := fmt.Sprintf("[]\n[1]\n[1, 1]\n[1, 1]\n[1, 1]\n%d\n", -3-2*28)
 	if e.stdout != want {
 		t.Errorf("got %s, want %s", e.stdout, want)
+	}
+}
+
+// > A list that was cut is the elements that were read, as a cut string is its bytes.
+// > A list of strings and an array of which each event says the length can be cut.
+// > `len` of a value that was kept, `==`, `in`, loops, indices and `sum` are about these elements, and only what is
+// > printed has `…` behind the last one.
+// > All ways of printing have the mark.
+// > In JSON it is a last element of the array, `"…"`.
+// > `str(p)` has it, too.
+// > A part of such a list is cut where it ends with the last element: `p[3:]`.
+// > So are `p + q` where q was, and `p * 2`.
+// > `",".join(p)` is a string that was cut.
+// > A list that a script makes of the elements (`list(p)`, `sorted(p)`, a comprehension) is not.
+// > In the keys of tables and aggregations a cut list and the whole one of the same elements are two keys, in both
+// > halves.
+func TestCutLists(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	text := `
+kernels, users, n, l, was = table(), table(), count(), cell(None), {}
+def kept(e):
+    kernels[e.args.o.kinds] = 1 # of 64 elements and of 100 these are the same
+    n[e.args.o.kinds].add()
+    l.set(e.args.o.kinds)
+def tell(e):
+    was["list"] = e.args.o.kinds
+    p = was["list"]
+    users[p] = 1
+    if len(e.args.o.kinds) == 100:
+        print((len(p), sum(p), p == (0, -1) * 32, "…" in p, p[-1], [x for x in p][-1], p[62:], str(p[62:])))
+        print(p[62:], p[62:64], p[60:62], list(p[62:]), sorted(p[62:]), p[:1] + p[62:], p[62:] + p[:1], p[63:] * 2)
+        print(",".join([str(x) for x in p[62:]]), json.encode(p[62:]), {"p": p[62:]}, record(p = p[62:]))
+        printf("%s %v %s\n", p[62:], p[62:], sprintf("%s", p[62:]))
+        show(p[62:])
+probe("uprobe:BIN:look", kernel = kept)
+probe("uprobe:BIN:look", tell)
+def end():
+    both = [[(len(k), str(k).endswith("…)")) for k, _ in x.items() if len(k) == 64] for x in (kernels, users, n)]
+    print([sorted(x) for x in both], [kernels[k] + users[k] for k, _ in kernels.items() if len(k) == 64], len(l.get()))
+at_exit(end)
+`
+	binary := need.Built(t, "g++ -g -O0", "vectors.cc", vectors)
+	e := startrace(t, "-q", script(t, strings.ReplaceAll(text, "BIN", binary)), "-c", binary).ok(t)
+	want := `(64, -32, True, False, -1, -1, (0, -1, …), "(0, -1, …)")
+(0, -1, …) (0, -1, …) (0, -1) [0, -1] [-1, 0] (0, 0, -1, …) (0, -1, 0) (-1, -1, …)
+0,-1 [0,-1,"…"] {"p": (0, -1, …)} record(p = (0, -1, …))
+(0, -1, …) (0, -1, …) (0, -1, …)
+(0, -1, …)
+[[(64, False), (64, True)], [(64, False), (64, True)], [(64, False), (64, True)]] [2, 2] 64
+`
+	if !strings.HasPrefix(e.stdout, want) {
+		t.Errorf("got %s, want %s", e.stdout, want)
+	}
+	e = startrace(t, "-q", "--format", "json", "-e", `probe("syscall:execve", lambda e: print(",".join(e.args.argv)))`,
+		"-e", `probe("syscall:execve")`, "-c", "true "+strings.Repeat("a ", 130)).ok(t)
+	if !strings.Contains(e.stdout, `"a","a","…"]`) || !strings.Contains(e.stdout, `a,a…\n"`) {
+		t.Errorf("got %s", e.stdout)
 	}
 }

@@ -29,7 +29,6 @@ const (
 // listOf is a list of strings as scripts see it: two bytes more for each count.
 func listOf(texts []Text) starlark.Value {
 	out, room := starlark.Tuple{}, listBytes
-	cut := starlark.String("…")
 	for i, t := range texts {
 		need := 2
 		if !t.Fault {
@@ -37,10 +36,10 @@ func listOf(texts []Text) starlark.Value {
 		}
 		switch {
 		case i == mostStrings || room == 0, need > room && !t.Fault && room < 2:
-			return append(out, cut)
+			return value.CutTuple(out)
 		case t.Fault:
 			if out = append(out, value.FAULT); need > room {
-				return append(out, cut)
+				return value.CutTuple(out)
 			}
 		case need > room:
 			return append(out, value.Cut([]byte(t.S[:room-1])))
