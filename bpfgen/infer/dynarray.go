@@ -2,7 +2,6 @@ package infer
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -47,25 +46,18 @@ func (b memory) dataLoc(f kernel.TracepointField, at memPlace, pos plan.Pos) val
 	return objVal(&dynArray{memPlace{addr, 0, tree.Kernel, b.body}, n, elem})
 }
 
-// dynamicElement is the type of the elements, which is false where they are no ints. A mask of CPUs has words.
+// dynamicElement is the type of the elements, which is false where they are no ints.
 func (b memory) dynamicElement(f kernel.TracepointField) (types.Type, bool) {
-	spelled := strings.TrimSpace(strings.TrimSuffix(f.CType, "[]"))
-	if strings.HasPrefix(spelled, "cpumask_t") {
-		return types.U64, true
-	}
-	if n := kernel.ElementSize(spelled); n != 0 {
+	spelled, n := f.ElementType()
+	if n != 0 {
 		return types.IntOf(uint8(8*n), f.Signed), true
 	}
 	btf, err := b.u.facts.BTF()
 	if err != nil {
 		return types.Type{}, false
 	}
-	id, ok := btf.Spelled(spelled)
-	t, err := btf.Type(btf.Skip(id))
-	if !ok || err != nil || t.Kind != kernel.KindInt && t.Kind != kernel.KindEnum || t.Size > 8 {
-		return types.Type{}, false
-	}
-	return types.IntOf(uint8(8*t.Size), f.Signed), true
+	t, ok := btf.Number(spelled)
+	return types.IntOf(uint8(8*t.Size), f.Signed), ok
 }
 
 // value is the array as bytes, of which readers make numbers.

@@ -271,43 +271,38 @@ func (b memory) typeOfFile(file, name string, pos plan.Pos) kernel.TypeID {
 
 // typeByName finds "struct sock", "union u", "enum e" or a typedef, and those of a program, "./shop:struct order".
 func (b memory) typeByName(s string, pos plan.Pos) kernel.TypeID {
-	btf := b.u.btf(pos)
 	clean := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "*"))
 	if file, name, ok := ofFile(clean); ok {
-		if module, is := kernel.InModules(b.u.facts).Name(file); is {
-			return b.typeOfModule(module, name, pos)
+		if _, is := kernel.InModules(b.u.facts).Name(file); !is {
+			return b.typeOfFile(file, name, pos)
 		}
-		return b.typeOfFile(file, name, pos)
 	}
-	if id, ok := btf.Spelled(clean); ok {
-		return id
+	id, ok, err := kernel.InModules(b.u.facts).Find(clean)
+	if differ := (*kernel.NotOneTypeError)(nil); errors.As(err, &differ) {
+		wrong(pos, "%v: %s", err, differ.Way())
 	}
-	if id, ok, err := kernel.InModules(b.u.facts).Spelled("", clean); ok {
-		return id
-	} else if differ := (*kernel.NotOneTypeError)(nil); errors.As(err, &differ) {
-		wrong(pos, `%v: write which, as "%s:%s"`, err, differ.Modules[0], clean)
+	if err != nil {
+		wrong(pos, "%v", err)
+	}
+	if !ok {
+		b.noType(clean, pos)
+	}
+	return id
+}
+
+// noType says that there is no type of a name.
+func (b memory) noType(clean string, pos plan.Pos) {
+	if module, name, ok := ofFile(clean); ok {
+		wrong(pos, "module %s has no %s", module, name)
 	}
 	switch word, _, _ := strings.Cut(clean, " "); word {
 	case "struct", "union", "enum":
 		wrong(pos, "the kernel has no %s, nor have its loaded modules", clean)
 	}
-	if _, ok := btf.Named(kernel.KindStruct, clean); ok {
+	if _, ok := b.u.btf(pos).Named(kernel.KindStruct, clean); ok {
 		wrong(pos, "write struct %s", clean)
 	}
 	wrong(pos, "the kernel has no type %s", clean)
-	return 0
-}
-
-// typeOfModule is a type of a loaded module.
-func (b memory) typeOfModule(module, name string, pos plan.Pos) kernel.TypeID {
-	id, ok, err := kernel.InModules(b.u.facts).Spelled(module, name)
-	if err != nil {
-		wrong(pos, "%v", err)
-	}
-	if !ok {
-		wrong(pos, "module %s has no %s", module, name)
-	}
-	return id
 }
 
 // stringList is a char **: a list of strings.

@@ -127,8 +127,6 @@ func elementSize(elements render.Tuple, field *kernel.TracepointField) int {
 		}
 		return field.Size / len(elements)
 	}
-	if strings.HasPrefix(field.CType, "cpumask_t") { // words, as dynamicElement of bpfgen/infer has it
-		return 8
-	}
-	return kernel.ElementSize(strings.TrimSpace(strings.TrimSuffix(field.CType, "[]")))
+	_, size := field.ElementType()
+	return size
 }

@@ -16,6 +16,11 @@ type NotOneTypeError struct {
 	Modules []string // that have one
 }
 
+// Way is what to write instead.
+func (e *NotOneTypeError) Way() string {
+	return fmt.Sprintf(`write which, as "%s:%s"`, e.Modules[0], e.Name)
+}
+
 func (e *NotOneTypeError) Error() string {
 	return fmt.Sprintf("the modules %s have different ones of the name %s", strings.Join(e.Modules, " and "), e.Name)
 }
@@ -31,6 +36,46 @@ func InModules(f *Facts) ModuleTypes { return ModuleTypes{f} }
 func (t ModuleTypes) Name(name string) (string, bool) {
 	name = strings.ReplaceAll(name, "-", "_")
 	return name, slices.Contains(t.f.moduleNames(), name)
+}
+
+// Find finds a type as scripts write it: one of the kernel proper, "struct sock", or else of the loaded modules, of one
+// of them where it is named, "xfs:struct xfs_inode".
+func (t ModuleTypes) Find(name string) (id TypeID, ok bool, err error) {
+	b, err := t.f.BTF()
+	if err != nil {
+		return 0, false, err
+	}
+	of, spelled, found := strings.Cut(name, ":")
+	if !found {
+		if id, ok := b.Spelled(strings.TrimSpace(name)); ok {
+			return id, true, nil
+		}
+		return t.Spelled("", strings.TrimSpace(name))
+	}
+	if of, found = t.Name(of); !found {
+		return 0, false, nil
+	}
+	return t.Spelled(of, strings.TrimSpace(spelled))
+}
+
+// Names are the names of the types of a kind in the loaded modules, or in one of them where it is named.
+func (t ModuleTypes) Names(module string, kind TypeKind) (out []string) {
+	b, err := t.f.BTF()
+	if err != nil {
+		return nil
+	}
+	for _, m := range t.f.loadedModules() {
+		if module != "" && m.name != module {
+			continue
+		}
+		m.part.each(func(_ TypeID, k int, r typeRecord) {
+			if name := b.bytesAt(r.name()); kindOf[k] == kind && len(name) > 0 {
+				out = append(out, string(name))
+			}
+		})
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Spelled finds a type as C spells it, "struct xfs_inode", among those of the loaded modules, of one of them

@@ -146,9 +146,19 @@ func (f *TracepointField) setArray(elem, length string) {
 	}
 }
 
-// ElementSize is the size in bytes of an element of an array, by the name of its type in C; 0 of names that are not
+// ElementType is the type of an element of a dynamic array, as C spells it, and its size in bytes; 0 of types that only
+// BTF knows. A mask of CPUs has words.
+func (f *TracepointField) ElementType() (spelled string, size int) {
+	spelled = strings.TrimSpace(strings.TrimSuffix(f.CType, "[]"))
+	if strings.HasPrefix(spelled, "cpumask_t") {
+		return "unsigned long", 8
+	}
+	return spelled, elementSize(spelled)
+}
+
+// elementSize is the size in bytes of an element of an array, by the name of its type in C; 0 of names that are not
 // known here.
-func ElementSize(ctype string) int { return elemSize[strings.TrimPrefix(ctype, "const ")] }
+func elementSize(ctype string) int { return elemSize[strings.TrimPrefix(ctype, "const ")] }
 
 var elemSize = map[string]int{
 	"char": 1, "signed char": 1, "unsigned char": 1, "bool": 1, "u8": 1, "s8": 1, "__u8": 1, "uint8_t": 1,

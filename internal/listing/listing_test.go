@@ -256,3 +256,39 @@ func TestProblems(t *testing.T) {
 		t.Errorf("problems %v", r.Problems)
 	}
 }
+
+// Types of loaded modules are listed as scripts name them, also a `struct NAME` that the kernel proper has not.
+//
+// > `list -v 'struct task_struct.mm'` shows the layout of a type, `list -v 'xfs:struct xfs_inode'` that of a loaded
+// > module's.
+func TestTypesOfModules(t *testing.T) {
+	base := fixedTypes(t)
+	for _, c := range []struct{ pattern, alike, differ string }{
+		{"struct item", "struct item", `the modules one and two have different ones of the name struct item: ` +
+			`write which, as "one:struct item"`},
+		{"struct it*", "struct item", ""},
+		{"one:struct item", "one:struct item", "one:struct item"},
+		{"two:struct it*", "two:struct item", "two:struct item"},
+		{"one:struct item.key", "one:struct item.key", "one:struct item.key"},
+		{"three:struct item", "", ""},
+		{"one:struct itm", "did you mean one:struct item?", "did you mean one:struct item?"},
+		{"struct task_struct", "struct task_struct", "struct task_struct"},
+	} {
+		for second, want := range map[string]string{"key": c.alike, "id": c.differ} {
+			s := source(t)
+			s.Facts = kernel.Open(kernel.Options{BTF: base, TracefsPath: t.TempDir(), ModuleBTF: map[string][]byte{
+				"one": smallkernel.Module(t, base, "item", "key"), "two": smallkernel.Module(t, base, "item", second)}})
+			r, err := s.Find(c.pattern)
+			got := strings.Join(r.Hints, "")
+			if err != nil {
+				got = err.Error()
+			}
+			for _, l := range r.Types {
+				got += l.Type
+			}
+			if got != want {
+				t.Errorf("%s, with %s in the other module: got %q, want %q", c.pattern, second, got, want)
+			}
+		}
+	}
+}

@@ -24,8 +24,13 @@ func (s *Source) find(r *Result, pattern string) error {
 		s.summarize(r, point.Kinds())
 		return nil
 	}
-	if word, rest, ok := strings.Cut(pattern, " "); ok && typeKinds[word] != nil {
-		return s.types(r, word, strings.TrimSpace(rest))
+	if word, rest, ok := strings.Cut(pattern, " "); ok {
+		if module, kind, named := strings.Cut(word, ":"); named && typeKinds[kind] != nil {
+			return s.types(r, typeQuery{module, kind, strings.TrimSpace(rest)})
+		}
+		if typeKinds[word] != nil {
+			return s.types(r, typeQuery{"", word, strings.TrimSpace(rest)})
+		}
 	}
 	word, rest, hasKind := strings.Cut(pattern, ":")
 	list, err := kindsOf(word)

@@ -1,7 +1,9 @@
 package listing
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/internal/kernel"
@@ -15,27 +17,68 @@ var typeKinds = map[string]*kernel.TypeKind{
 
 func kindOf(k kernel.TypeKind) *kernel.TypeKind { return &k }
 
-// types finds types by `struct NAME`, a pattern, or the path to a member:
+// A typeQuery is `struct NAME`, or `MODULE:struct NAME`.
+type typeQuery struct {
+	module string // that has the type; "": any, or the kernel proper
+	word   string // struct, union …
+	name   string // or a pattern
+}
+
+// spelled is the name of a type as scripts write it.
+func (q typeQuery) spelled(name string) string {
+	if name = q.word + " " + name; q.module != "" {
+		return q.module + ":" + name
+	}
+	return name
+}
+
+// find finds a type by its name.
+func (q typeQuery) find(s *Source, b *kernel.BTF, name string) (id kernel.TypeID, ok bool, err error) {
+	if id, ok := b.Named(*typeKinds[q.word], name); ok && q.module == "" {
+		return id, true, nil
+	}
+	id, ok, err = kernel.InModules(s.Facts).Find(strings.Replace(q.spelled(name), "typedef ", "", 1))
+	if differ := (*kernel.NotOneTypeError)(nil); errors.As(err, &differ) {
+		err = fmt.Errorf("%w: %s", err, differ.Way())
+	}
+	return id, ok, err
+}
+
+// names are those of all types of the kind.
+func (q typeQuery) names(s *Source, b *kernel.BTF) (out []string) {
+	of, module := *typeKinds[q.word], q.module
+	if module == "" {
+		out = b.Names(of)
+	} else if name, loaded := kernel.InModules(s.Facts).Name(module); loaded {
+		module = name
+	}
+	out = append(out, kernel.InModules(s.Facts).Names(module, of)...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// types finds types by a name, a pattern, or the path to a member:
 // struct NAME.member.member.
-func (s *Source) types(r *Result, word, name string) error {
+func (s *Source) types(r *Result, q typeQuery) error {
 	b, err := s.Facts.BTF()
 	if err != nil {
 		return err
 	}
-	of := *typeKinds[word]
-	if kernel.IsPattern(name) {
-		return s.typesMatching(r, b, word, name)
+	if kernel.IsPattern(q.name) {
+		return s.typesMatching(r, b, q)
 	}
-	name, path, _ := strings.Cut(strings.ReplaceAll(name, "->", "."), ".")
-	id, ok := b.Named(of, name)
+	name, path, _ := strings.Cut(strings.ReplaceAll(q.name, "->", "."), ".")
+	id, ok, err := q.find(s, b, name)
+	if err != nil {
+		return err
+	}
 	if !ok {
-		near := kernel.Suggest(name, b.Names(of))
-		if near != "" {
-			r.hint(didYouMean(word + " " + near))
+		if near := kernel.Suggest(name, q.names(s, b)); near != "" {
+			r.hint(didYouMean(q.spelled(near)))
 		}
 		return nil
 	}
-	l, err := layoutOf(b, id, word+" "+name, path)
+	l, err := layoutOf(b, id, q.spelled(name), path)
 	if err != nil {
 		return err
 	}
@@ -57,19 +100,18 @@ func (s *Source) shown(b *kernel.BTF, p pending) *Layout {
 	return p.layout
 }
 
-// typesMatching gives all types whose names match.
-func (s *Source) typesMatching(r *Result, b *kernel.BTF, word, pattern string) error {
-	glob, err := kernel.CompileGlob(pattern)
+// typesMatching gives all types whose names match, but for those of which modules have different ones.
+func (s *Source) typesMatching(r *Result, b *kernel.BTF, q typeQuery) error {
+	glob, err := kernel.CompileGlob(q.name)
 	if err != nil {
 		return err
 	}
-	of := *typeKinds[word]
-	for _, name := range b.Names(of) {
+	for _, name := range q.names(s, b) {
 		if !glob.Match(name) {
 			continue
 		}
-		if id, ok := b.Named(of, name); ok {
-			l, err := layoutOf(b, id, word+" "+name, "")
+		if id, ok, err := q.find(s, b, name); ok && err == nil {
+			l, err := layoutOf(b, id, q.spelled(name), "")
 			if err != nil {
 				return err
 			}

@@ -88,22 +88,12 @@ func (m *Machine) SizeOf(name string) (int, bool) {
 	if err != nil {
 		return 0, false
 	}
-	if n, ok := b.SizeOf(name); ok {
-		return n, true
-	}
-	module, spelled := "", name
-	if of, rest, found := strings.Cut(name, ":"); found {
-		if module, found = kernel.InModules(m.facts).Name(of); !found {
-			return 0, false
-		}
-		spelled = strings.TrimSpace(rest)
-	}
-	bare := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(spelled), "*"))
-	id, ok, err := kernel.InModules(m.facts).Spelled(module, bare)
+	bare, isPointer := strings.CutSuffix(strings.TrimSpace(name), "*")
+	id, ok, err := kernel.InModules(m.facts).Find(bare)
 	if err != nil || !ok {
 		return 0, false
 	}
-	if strings.HasSuffix(strings.TrimSpace(spelled), "*") {
+	if isPointer {
 		return 8, true
 	}
 	n, err := b.Size(id)
