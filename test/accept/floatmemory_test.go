@@ -111,7 +111,7 @@ func sameNumbers(line string) string {
 // What a kernel half does not do with a float is refused with what to do.
 //
 // > A handler that computes with it runs in user space.
-// > A `long double` is FAULT.
+// > A `long double` is FAULT, and prints as `<float>`: it has more bits than a float of a script.
 func TestFloatsAreNotComputedInTheKernel(t *testing.T) {
 	needTracing(t)
 	need.Sources(t, "../..")
