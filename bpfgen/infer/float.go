@@ -265,3 +265,17 @@ func orderOf(f float64, bits uint8) int64 {
 	}
 	return word
 }
+
+// narrow is a constant float as one of 32 bits where it stands beside such a one and loses nothing by it.
+func narrow(e *tree.Expr, beside types.Type) *tree.Expr {
+	if e.Op != tree.OpConst || e.Type.Kind != types.Float || beside.Kind != types.Float || beside.Bits != 32 {
+		return e
+	}
+	f := math.Float64frombits(uint64(e.Int))
+	if e.Type.Bits != 64 || float64(float32(f)) != f && !math.IsNaN(f) {
+		return e
+	}
+	out := *e
+	out.Type.Bits, out.Int = 32, int64(math.Float32bits(float32(f)))
+	return &out
+}

@@ -212,9 +212,11 @@ func (b *body) readable(v val, pos plan.Pos) *tree.Expr {
 }
 
 // joinExprs gives two values as they are kept where there is one of them, and its type. A constant that is not negative
-// takes the sign of the other one: `e.args.addr if c else 0` is not negative. A constant string beside a name is one.
+// takes the sign of the other one: `e.args.addr if c else 0` is not negative. A constant string beside a name is one. A
+// constant float beside one of 32 bits has 32.
 func (u *unit) joinExprs(x, y *tree.Expr) (_, _ *tree.Expr, _ types.Type, ok bool) {
 	x, y = u.named(x, y.Type), u.named(y, x.Type)
+	x, y = narrow(x, y.Type), narrow(y, x.Type)
 	t, ok := types.Join(signless(x, y.Type), signless(y, x.Type))
 	if ok {
 		x, y = convert(x, t), convert(y, t)

@@ -298,3 +298,27 @@ at_exit(end)
 
 // sortedNumbers is a text in which the two keys of an order that the kernel chose have one order.
 func sortedNumbers(text string) string { return strings.ReplaceAll(text, "[nan, 0.0]", "[0.0, nan]") }
+
+// > A constant beside a float of 32 bits has 32, too, if it loses nothing by it: `n.f if c else 0.5`, but not 0.1.
+func TestConstantsBesideNarrowFloats(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, "gcc -g -O0", "floats.c", storedFloats)
+	text := `
+seen = table()
+def kept(e):
+    n, set = e.args.n, 0.25
+    if n.i != 0:
+        set = n.f
+    seen[n.i] = (n.f if n.i != 0 else CONST, CONST if n.i == 0 else n.f, set)
+probe("uprobe:BIN:look", kernel = kept)
+at_exit(lambda: print(seen[0], seen[1]))
+`
+	for constant, want := range map[string]string{"0.5": "(0.5, 0.5, 0.25) (-2.25, -2.25, -2.25)",
+		"0.1": "this is a float of 32 bits or a float", "1e-50": "this is a float of 32 bits or a float"} {
+		code := strings.NewReplacer("BIN", binary, "CONST", constant).Replace(text)
+		if e := startrace(t, "-q", script(t, code), "-c", binary); !strings.Contains(e.stdout+e.stderr, want) {
+			t.Errorf("%s: got %s%s, want %s", constant, e.stdout, e.stderr, want)
+		}
+	}
+}
