@@ -12,7 +12,7 @@ import (
 // Many probes of calls, whose maps take memory as calls begin, count each call: deep ones, on many stacks.
 func TestManyProbesOfCalls(t *testing.T) {
 	const probes = 20
-	n := scaled(2_000)
+	const n = 400
 	e := onTarget(t, "goroutines", fmt.Sprintf(`
 deep = count()
 def also(i):
