@@ -219,13 +219,26 @@ func (c *conversion) enum(e *dwarfinfo.Entry, depth int) kernel.Type {
 	if err != nil {
 		c.fail(err)
 	}
-	if of, ok := e.Val(dwarf.AttrType).(dwarf.Offset); ok {
-		made, err := c.t.data.Entry(of)
-		if err == nil && made != nil && made.Tag == dwarf.TagBaseType {
-			t.Signed = base(made).Signed
-		}
+	if made := c.madeOf(e); made != nil {
+		t.Signed = base(made).Signed
 	}
 	return t
+}
+
+// madeOf is the base type that an enum is made of, behind names of it, such as uint64_t; nil if that is not said.
+func (c *conversion) madeOf(e *dwarfinfo.Entry) *dwarfinfo.Entry {
+	for range maxDepth {
+		of, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
+		if !ok {
+			return nil
+		}
+		made, err := c.t.data.Entry(of)
+		if err != nil || made == nil || made.Tag == dwarf.TagBaseType {
+			return made
+		}
+		e = made
+	}
+	return nil
 }
 
 // array is one of arrays where there are several dimensions. A length that is not said is 0, as of the last member of a
