@@ -132,6 +132,16 @@ func notIn(l, r string) string {
 	return withArticle(r) + " has no elements"
 }
 
+// checkTruth is about what user code asks the truth of.
+func (u certainty) checkTruth(pos plan.Pos, x uval) {
+	if x.known && x.part && u.b.attributes().isList(x.v, pos) {
+		if _, ok := u.b.attributes().listValue(x.v, pos); !ok {
+			u.clash(pos, "this list of the program is no value as a whole, so that nobody can say whether it is "+
+				"empty: ask `len(list) > 0`")
+		}
+	}
+}
+
 // checkElements is about what goes through x: a loop, or a builtin that takes a list.
 func (u certainty) checkElements(pos plan.Pos, x uval) {
 	if x.known && x.part && u.b.attributes().isList(x.v, pos) {

@@ -172,6 +172,25 @@ func (b attributes) isList(v val, pos plan.Pos) bool {
 	return ok
 }
 
+// counted is how many elements a list of a program has, for the truth of one that is no value as a whole; v where v is
+// something else.
+func (b attributes) counted(v val, pos plan.Pos) val {
+	if !b.isList(v, pos) {
+		return v
+	}
+	if _, ok := b.listValue(v, pos); ok {
+		return v
+	}
+	var where memPlace
+	if o, ok := v.obj.(*structObj); ok {
+		where = o.memPlace
+	}
+	return b.inPlace(where, func(at *body) val {
+		l, _ := at.attributes().listOf(v, pos)
+		return exprVal(l.n)
+	})
+}
+
 // eachOfList is what to do instead of going over a list of a program.
 const eachOfList = "this list of the program has another length each time: go over range(8), or as many as are " +
 	"wanted, and ask `i < len(list)` before list[i]"

@@ -14,6 +14,7 @@ import (
 // truth is Starlark's bool(v).
 func (b operators) truth(v val, pos plan.Pos) cond {
 	v.mustKnow()
+	v = b.attributes().counted(v, pos)
 	v, _ = b.unfolded(v, pos)
 	switch {
 	case v.c != nil && !fold.Lasting(v.c):

@@ -193,6 +193,9 @@ func (u arguments) either(f *builtin, x *syntax.CallExpr, number func([]uval) bo
 		part = part || vals[i].part
 		known = known && vals[i].known
 	}
+	if f.name == "bool" && len(vals) == 1 {
+		u.certain().checkTruth(start(x.Args[0]), vals[0])
+	}
 	if v, ok := foldedCall(f, x, vals); ok {
 		return knownVal(v)
 	}

@@ -212,6 +212,9 @@ func (u *userWalk) unary(x *syntax.UnaryExpr) uval {
 	}
 	v := u.expr(x.X)
 	u.certain().checkUnary(x, v)
+	if x.Op == syntax.NOT {
+		u.certain().checkTruth(x.OpPos, v)
+	}
 	if !v.known {
 		u.capture(v)
 		return uval{}
@@ -274,6 +277,7 @@ func alwaysIn(op syntax.Token, x, y uval) bool {
 
 // andOr walks the right side only where the left one does not decide.
 func (u *userWalk) andOr(x *syntax.BinaryExpr, l uval) uval {
+	u.certain().checkTruth(x.OpPos, l)
 	if c, ok := u.truth(l); ok {
 		u.capture(l)
 		if c == (x.Op == syntax.AND) {
@@ -290,6 +294,7 @@ func (u *userWalk) andOr(x *syntax.BinaryExpr, l uval) uval {
 
 func (u *userWalk) condExpr(x *syntax.CondExpr) uval {
 	c := u.expr(x.Cond)
+	u.certain().checkTruth(x.If, c)
 	u.capture(c)
 	if value, ok := u.truth(c); ok {
 		if value {

@@ -111,6 +111,32 @@ at_exit(lambda: print(c.get()))
 	}
 }
 
+// A list that is no value as a whole is true in a kernel half where it has elements; user space has to ask for them.
+//
+// > A list of other elements is true in a kernel half where it has any, and in user space asks `len(list) > 0`.
+func TestTruthOfListsOfPrograms(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, "g++ -g -O0", "vectors.cc", vectors)
+	e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+n = count()
+probe("uprobe:BIN:look", lambda e: n["some"].add(), where = lambda e: e.args.o.names)
+probe("uprobe:BIN:look", lambda e: n["none"].add(), where = lambda e: not e.args.o.names)
+probe("uprobe:BIN:look", lambda e: n["len" if len(e.args.o.names) > 0 else "0"].add())
+at_exit(lambda: print(sorted(n.items())))
+`, "BIN", binary)), "-c", binary).ok(t)
+	if want := `[("0", 1), ("len", 4), ("none", 1), ("some", 4)]`; e.stdout != want+"\n" {
+		t.Errorf("got %s, want %s", e.stdout, want)
+	}
+	for _, text := range []string{"1 if e.args.o.names else [2]", "not e.args.o.names, []", "bool(e.args.o.names), []",
+		"e.args.o.names or [1]"} {
+		e := startrace(t, "-q", "-e", "probe('uprobe:"+binary+":look', lambda e: print("+text+"))", "-c", binary)
+		if !strings.Contains(e.stderr, "ask `len(list) > 0`") {
+			t.Errorf("%s: got %s%s", text, e.stdout, e.stderr)
+		}
+	}
+}
+
 // > A list that was cut is the elements that were read, as a cut string is its bytes.
 // > A list of strings and an array of which each event says the length can be cut.
 // > `len` of a value that was kept, `==`, `in`, loops, indices and `sum` are about these elements, and only what is
