@@ -11,11 +11,13 @@ import (
 	"github.com/startrace/startrace/test/need"
 )
 
-// Attr reads a member where a script is the reference as it stands; what cannot be read is in no input of
-// TestUserParts.
+// Attr reads a member where a script is the reference as it stands. Memory that cannot be read is FAULT.
 func (p *place) Attr(name string) (starlark.Value, error) {
 	if n, ok := strings.CutPrefix(name, "mem"); ok { // mem(p, n)
 		n, err := strconv.Atoi(n)
+		if p.node == Nowhere {
+			return value.FAULT, err
+		}
 		return value.Bytes(p.in.Nodes[p.node].Raw[p.off:][:n]), err
 	}
 	return attr(nil, nil, starlark.Tuple{p, starlark.String(name)}, nil)
