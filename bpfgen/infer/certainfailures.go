@@ -134,18 +134,16 @@ func notIn(l, r string) string {
 
 // checkTruth is about what user code asks the truth of.
 func (u certainty) checkTruth(pos plan.Pos, x uval) {
-	if x.known && x.part && u.b.attributes().isList(x.v, pos) {
-		if _, ok := u.b.attributes().listValue(x.v, pos); !ok {
-			u.clash(pos, "this list of the program is no value as a whole, so that nobody can say whether it is "+
-				"empty: ask `len(list) > 0`")
-		}
+	if x.known && x.part && u.b.attributes().onlyParts(x.v, pos) {
+		u.clash(pos, "this list of the program is no value as a whole, so that nobody can say whether it is empty: "+
+			"ask `len(list) > 0`")
 	}
 }
 
 // checkElements is about what goes through x: a loop, or a builtin that takes a list.
 func (u certainty) checkElements(pos plan.Pos, x uval) {
 	if x.known && x.part && u.b.attributes().isList(x.v, pos) {
-		if _, ok := u.b.attributes().listValue(x.v, pos); !ok {
+		if u.b.attributes().onlyParts(x.v, pos) {
 			u.clash(pos, "the elements of this list are no numbers, and it is no value as a whole: %s", eachOfList)
 		}
 		return

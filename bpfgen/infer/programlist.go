@@ -129,14 +129,21 @@ func (l programList) numbers(b *body, pos plan.Pos) (label string, size int, ok 
 	return fmt.Sprint(wire.LabelInts, form, t.Size), t.Size, true
 }
 
-// listValue is a list of numbers of a program as a value; false where v is something else.
-func (b attributes) listValue(v val, pos plan.Pos) (val, bool) {
-	var where memPlace
+// listPlace is where the parts of what may be a list of a program are read; false for what is none.
+func listPlace(v val) (where memPlace, ok bool) {
 	switch o := v.obj.(type) {
 	case *structObj:
-		where = o.memPlace
+		return o.memPlace, true
 	case *regStruct:
-	default:
+		return where, true
+	}
+	return where, false
+}
+
+// listValue is a list of numbers of a program as a value; false where v is something else.
+func (b attributes) listValue(v val, pos plan.Pos) (val, bool) {
+	where, ok := listPlace(v)
+	if !ok {
 		return v, false
 	}
 	whole := b.inPlace(where, func(at *body) val {
@@ -172,19 +179,22 @@ func (b attributes) isList(v val, pos plan.Pos) bool {
 	return ok
 }
 
+// onlyParts reports whether v is a list of a program that is no value as a whole: its elements are no numbers.
+func (b attributes) onlyParts(v val, pos plan.Pos) bool {
+	if !b.isList(v, pos) {
+		return false
+	}
+	_, whole := b.listValue(v, pos)
+	return !whole
+}
+
 // counted is how many elements a list of a program has, for the truth of one that is no value as a whole; v where v is
 // something else.
 func (b attributes) counted(v val, pos plan.Pos) val {
-	if !b.isList(v, pos) {
+	if !b.onlyParts(v, pos) {
 		return v
 	}
-	if _, ok := b.listValue(v, pos); ok {
-		return v
-	}
-	var where memPlace
-	if o, ok := v.obj.(*structObj); ok {
-		where = o.memPlace
-	}
+	where, _ := listPlace(v)
 	return b.inPlace(where, func(at *body) val {
 		l, _ := at.attributes().listOf(v, pos)
 		return exprVal(l.n)

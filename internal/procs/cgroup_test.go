@@ -28,7 +28,7 @@ func TestMissingCgroup(t *testing.T) {
 func TestNoCgroup(t *testing.T) {
 	mounts, err := cgroupMounts()
 	if err != nil {
-		t.Skipf("needs cgroups of version 2: %v", err)
+		t.Skipf("needs cgroups of version 2 (CONFIG_CGROUPS, mount -t cgroup2; guests have it): %v", err)
 	}
 	path := t.TempDir()
 	if _, err := FindCgroup(path); err == nil || err.Error() != path+" is no cgroup: "+mounts[0].wanted() {

@@ -30,8 +30,7 @@ func newSession(o Options) *session {
 	s.ending = &ending{drain: defaultDrain, cancel: func(reason string) {
 		s.naming.End()
 		s.host.Cancel(reason)
-	}, naming: &s.naming,
-		say:   s.sayAtTerminal,
+	}, naming: &s.naming, say: s.sayAtTerminal,
 		hurry: func(d time.Duration) { s.out.Hurry(d) }, giveUp: func(what string) {
 			if s.dialogue == nil { // who is at the prompt ends it
 				s.signals.giveUp(what)

@@ -9,7 +9,7 @@ import (
 // What builtins of the interpreter take is not bounded by it, and what watches the memory hears of it when it is there.
 // So it is estimated before they are called, from how many elements their arguments have.
 const (
-	// element is a value in a list or tuple.
+	// slot is the place of a value in a list or tuple.
 	slot = 16
 	// grown is the most that one takes in a list that grows with each: the list in its old and its new size.
 	grown = 36

@@ -246,7 +246,7 @@ func TestFewAddresses(t *testing.T) {
 // limit, and its runs begin.
 func TestFewProcesses(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("needs root, to become a user without processes")
+		t.Skip("needs root (CAP_SETUID, as in guests), to become a user without processes")
 	}
 	var before unix.Rlimit
 	if err := unix.Prlimit(0, unix.RLIMIT_NPROC, nil, &before); err != nil {
