@@ -101,7 +101,7 @@ func TestStrftime(t *testing.T) {
 		"%F %T %R %D %%%n%t":     "2026-03-09 04:05:06 04:05 03/09/26 %\n\t",
 		"no time at all %":       "no time at all %",
 	} {
-		if got, err := Strftime(f, at); err != nil || got != want {
+		if got, err := strftimeOf(f, at); err != nil || got != want {
 			t.Errorf("%s: %q %v, want %q", f, got, err, want)
 		}
 	}

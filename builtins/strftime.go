@@ -38,7 +38,7 @@ func strftimeCall(e *Env, c *call) (starlark.Value, error) {
 			mono = math.MaxInt64 // no clock shows more, nor does a kernel half
 		}
 	}
-	s, err := Strftime(f, e.Runtime.Wall(mono))
+	s, err := strftimeOf(f, e.Runtime.Wall(mono))
 	return value.OwnAs(s, f), err
 }
 
@@ -46,7 +46,7 @@ func strftimeCall(e *Env, c *call) (starlark.Value, error) {
 // time. What is wrong with the format stands in place of the text.
 func (e *Env) strftimeLabel(format string) value.LabelFunc {
 	return func(v uint64) string {
-		s, err := Strftime(format, e.Runtime.Wall(int64(v)))
+		s, err := strftimeOf(format, e.Runtime.Wall(int64(v)))
 		if err != nil {
 			return "<" + err.Error() + ">"
 		}
@@ -64,9 +64,9 @@ var strftimeGo = map[byte]string{
 	'c': "Mon Jan _2 15:04:05 2006", 'x': "01/02/06", 'X': "15:04:05",
 }
 
-// Strftime formats as strftime(3) in the C locale does, and %f gives
+// strftimeOf formats as strftime(3) in the C locale does, and %f gives
 // microseconds as Python's does, %L milliseconds, %N nanoseconds.
-func Strftime(f string, t time.Time) (string, error) {
+func strftimeOf(f string, t time.Time) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(f); i++ {
 		if f[i] != '%' || i+1 == len(f) {

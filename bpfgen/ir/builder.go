@@ -111,9 +111,6 @@ func sized(first Op, size int) Op {
 	return first + 3
 }
 
-// Zero clears size bytes, a multiple of 8, at addr.
-func (b *Builder) Zero(addr *Value, size int) { b.OpImm(OpZero, int64(size), addr) }
-
 // Copy copies size bytes, a multiple of 8, from src to dst.
 func (b *Builder) Copy(dst, src *Value, size int) { b.OpImm(OpCopy, int64(size), dst, src) }
 

@@ -10,11 +10,11 @@ var plurals = map[string]string{"process": "processes", "entry": "entries", "los
 
 // Count is a number with its noun: 1 event, 2 events.
 func Count[N int | int64 | uint32 | uint64](n N, noun string) string {
-	return fmt.Sprintf("%d %s", n, Noun(n, noun))
+	return fmt.Sprintf("%d %s", n, nounFor(n, noun))
 }
 
-// Noun is a noun as it stands behind a number.
-func Noun[N int | int64 | uint32 | uint64](n N, noun string) string {
+// nounFor is a noun as it stands behind a number.
+func nounFor[N int | int64 | uint32 | uint64](n N, noun string) string {
 	if n == 1 {
 		return noun
 	}

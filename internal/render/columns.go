@@ -87,7 +87,7 @@ func (p *Printer) appendRowCSV(dst []byte, c *Columns, args []format.Arg) ([]byt
 	p.header = writeHeader(w, p.header, slices.Clone(c.names))
 	line := make([]string, len(args))
 	for i := range args {
-		line[i] = w.cell(FromArg(&args[i]))
+		line[i] = w.cell(fromArg(&args[i]))
 	}
 	w.Write(line)
 	w.Flush()
@@ -102,11 +102,11 @@ func wholeOf(a *format.Arg) Value {
 	if a.Kind == format.Bytes {
 		return []byte(a.Str)
 	}
-	return FromArg(a)
+	return fromArg(a)
 }
 
-// FromArg gives an argument of a format as a value, of what is more than a number the text.
-func FromArg(a *format.Arg) Value {
+// fromArg gives an argument of a format as a value, of what is more than a number the text.
+func fromArg(a *format.Arg) Value {
 	switch a.Kind {
 	case format.None:
 		return nil

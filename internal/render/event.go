@@ -69,13 +69,13 @@ func (e *Event) args() []format.Arg {
 		text = appendValue(append(text, ' '), e.Args)
 	}
 	return []format.Arg{
-		format.StrArg(string(AppendTime(nil, e.Time))), format.IntArg(int64(e.CPU)),
+		format.StrArg(string(appendTime(nil, e.Time))), format.IntArg(int64(e.CPU)),
 		format.StrArg(plainText(e.Comm)), Arg(e.PID), format.StrArg(e.Probe), format.StrArg(string(text)),
 	}
 }
 
-// AppendTime writes a time of the monotonic clock in seconds.
-func AppendTime(dst []byte, ns int64) []byte {
+// appendTime writes a time of the monotonic clock in seconds.
+func appendTime(dst []byte, ns int64) []byte {
 	out, err := timeFormat.Append(dst, []format.Arg{format.IntArg(ns / 1e9), format.IntArg(ns % 1e9 / 1e3)})
 	if err != nil {
 		return dst // cannot be: two ints for two verbs

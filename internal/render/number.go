@@ -29,8 +29,8 @@ var scales = [...]struct {
 	name string
 }{{time.Second, "s"}, {time.Millisecond, "ms"}, {time.Microsecond, "us"}, {1, "ns"}}
 
-// AppendDuration writes nanoseconds in the unit that suits: 1.25 ms.
-func AppendDuration(dst []byte, d time.Duration) []byte {
+// appendDuration writes nanoseconds in the unit that suits: 1.25 ms.
+func appendDuration(dst []byte, d time.Duration) []byte {
 	for _, s := range scales {
 		if d.Abs() >= s.size || s.size == 1 {
 			dst = appendFloat(dst, float64(d)/float64(s.size))
@@ -41,8 +41,8 @@ func AppendDuration(dst []byte, d time.Duration) []byte {
 	return dst
 }
 
-// AppendBytes writes a number of bytes in the unit that suits: 1.50 MiB.
-func AppendBytes(dst []byte, n int64) []byte {
+// appendBytes writes a number of bytes in the unit that suits: 1.50 MiB.
+func appendBytes(dst []byte, n int64) []byte {
 	units := [...]string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 	f, i := float64(n), 0
 	for math.Abs(f) >= 1024 && i < len(units)-1 {

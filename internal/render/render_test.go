@@ -178,13 +178,13 @@ func TestUnits(t *testing.T) {
 		0: "0 ns", 999: "999 ns", 1500: "1.50 us", 12345678: "12.35 ms", -2 * time.Second: "-2 s",
 		3 * time.Minute: "180 s",
 	} {
-		if got := string(AppendDuration(nil, d)); got != want {
+		if got := string(appendDuration(nil, d)); got != want {
 			t.Errorf("%d: got %s, want %s", d, got, want)
 		}
 	}
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1536: "1.50 KiB", 1 << 30: "1 GiB",
 		-1 << 63: "-8 EiB"} {
-		if got := string(AppendBytes(nil, n)); got != want {
+		if got := string(appendBytes(nil, n)); got != want {
 			t.Errorf("%d: got %s, want %s", n, got, want)
 		}
 	}

@@ -23,7 +23,7 @@ func Operate(op syntax.Token, x, y starlark.Value) (starlark.Value, error) {
 		return nil, err
 	}
 	if by, isText := x.(starlark.String); isText && op == syntax.PERCENT {
-		if list, isTuple := y.(starlark.Tuple); isTuple && IsCutTuple(list) {
+		if list, isTuple := y.(starlark.Tuple); isTuple && isCutTuple(list) {
 			y = slices.Clip(slices.Clone(list)) // its elements are what is shown
 		}
 		made := through
@@ -47,7 +47,7 @@ func Operate(op syntax.Token, x, y starlark.Value) (starlark.Value, error) {
 // endingAsLast is x + y or x * y, which is a tuple, cut if its last elements are those of one that was.
 func endingAsLast(x, y starlark.Value, made starlark.Tuple) starlark.Tuple {
 	for _, v := range []starlark.Value{y, x} {
-		if t, ok := v.(starlark.Tuple); ok && (len(t) > 0 || IsCutTuple(t)) {
+		if t, ok := v.(starlark.Tuple); ok && (len(t) > 0 || isCutTuple(t)) {
 			if len(made) < len(t) {
 				return made // t * 0
 			}

@@ -103,9 +103,9 @@ func OwnBytes(v starlark.Value) starlark.Value {
 	return v
 }
 
-// PlainBytes gives bytes as the interpreter's own builtins know them; other
+// plainBytes gives bytes as the interpreter's own builtins know them; other
 // values stay as they are.
-func PlainBytes(v starlark.Value) starlark.Value {
+func plainBytes(v starlark.Value) starlark.Value {
 	if b, ok := v.(Bytes); ok {
 		return starlark.Bytes(b)
 	}

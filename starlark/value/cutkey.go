@@ -64,7 +64,7 @@ func cutLeaves(k starlark.Value, at string) string {
 		}
 	case starlark.Tuple:
 		out := ""
-		if IsCutTuple(k) {
+		if isCutTuple(k) {
 			out = at + ";"
 		}
 		for i, v := range k {

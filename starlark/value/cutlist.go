@@ -44,14 +44,14 @@ func CutTuple(elems []starlark.Value) starlark.Tuple {
 	return all[:len(elems)]
 }
 
-// IsCutTuple reports whether there were more elements behind the last one of t.
-func IsCutTuple(t starlark.Tuple) bool {
+// isCutTuple reports whether there were more elements behind the last one of t.
+func isCutTuple(t starlark.Tuple) bool {
 	return anyCutList.Load() && cap(t) > len(t) && t[:len(t)+1][len(t)] == listMark
 }
 
 // likeCut is elems, cut if t was: they stand for its elements.
 func likeCut(t starlark.Tuple, elems []starlark.Value) starlark.Tuple {
-	if IsCutTuple(t) {
+	if isCutTuple(t) {
 		return CutTuple(elems)
 	}
 	return elems
@@ -59,7 +59,7 @@ func likeCut(t starlark.Tuple, elems []starlark.Value) starlark.Tuple {
 
 // Marked are the elements of t as people see them: a mark is behind those of one that was cut.
 func Marked(t starlark.Tuple) []starlark.Value {
-	if IsCutTuple(t) {
+	if isCutTuple(t) {
 		return append(slices.Clone([]starlark.Value(t)), starlark.String(cutMark))
 	}
 	return t
@@ -87,7 +87,7 @@ func listsMarked(operands []starlark.Value) []starlark.Value {
 }
 
 func holdsCutList(v starlark.Value, depth int) bool {
-	if t, ok := v.(starlark.Tuple); ok && IsCutTuple(t) {
+	if t, ok := v.(starlark.Tuple); ok && isCutTuple(t) {
 		return true
 	}
 	return depth > 0 && slices.ContainsFunc(partsOf(v), func(e starlark.Value) bool { return holdsCutList(e, depth-1) })

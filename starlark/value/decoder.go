@@ -62,9 +62,9 @@ func (d *Decoder) Decode(t *wire.Type, buf []byte) starlark.Value {
 	return d.scalar(t, buf)
 }
 
-// DecodeRef gives a field of a record of the ring; rec is the whole record.
+// decodeRef gives a field of a record of the ring; rec is the whole record.
 // It fails where a record is not as its layout says.
-func (d *Decoder) DecodeRef(t *wire.Type, rec []byte) (starlark.Value, error) {
+func (d *Decoder) decodeRef(t *wire.Type, rec []byte) (starlark.Value, error) {
 	switch t.Kind {
 	case wire.Str, wire.Bytes:
 		return d.refString(t, rec)
@@ -75,7 +75,7 @@ func (d *Decoder) DecodeRef(t *wire.Type, rec []byte) (starlark.Value, error) {
 		vals := make([]starlark.Value, len(t.Elems))
 		for i := range t.Elems {
 			var err error
-			if vals[i], err = d.DecodeRef(&t.Elems[i], rec); err != nil {
+			if vals[i], err = d.decodeRef(&t.Elems[i], rec); err != nil {
 				return nil, err
 			}
 		}

@@ -71,7 +71,7 @@ func (t texts) of(v starlark.Value, depth int) (starlark.Value, error) {
 	}
 	switch v := v.(type) {
 	case starlark.Tuple:
-		if t.more != nil && IsCutTuple(v) {
+		if t.more != nil && isCutTuple(v) {
 			parts = append(parts, t.more)
 		}
 		return starlark.Tuple(parts), nil

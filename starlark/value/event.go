@@ -70,7 +70,7 @@ func (e *Event) Field(i int) (starlark.Value, error) {
 	if v := e.cache[i]; v != nil {
 		return v, nil
 	}
-	v, err := e.dec.DecodeRef(&e.rec.Fields[i].Type, e.buf)
+	v, err := e.dec.decodeRef(&e.rec.Fields[i].Type, e.buf)
 	e.cache[i] = v
 	return v, err
 }

@@ -29,7 +29,7 @@ func TestStringList(t *testing.T) {
 		{wire.RefFault, "", `<fault>`},
 		{wire.RefNone, "", `None`},
 	} {
-		v, err := d.DecodeRef(&list, record16(tt.flags, tt.text))
+		v, err := d.decodeRef(&list, record16(tt.flags, tt.text))
 		if err != nil || quoted(v) != tt.want {
 			t.Errorf("%q: %v, %v; want %s", tt.text, v, err, tt.want)
 		}

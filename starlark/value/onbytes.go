@@ -27,7 +27,7 @@ func OnBytes(name string) *starlark.Builtin {
 		}
 		plain := make(starlark.Tuple, len(args))
 		for i, v := range args {
-			plain[i] = PlainBytes(v)
+			plain[i] = plainBytes(v)
 		}
 		if name != "str" && name != "repr" {
 			v, err := starlark.Call(th, universal, plain, kwargs)

@@ -272,7 +272,7 @@ func join(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tupl
 		return nil, err
 	}
 	made := joined(s, parts)
-	if t, ok := list.(starlark.Tuple); ok && IsCutTuple(t) {
+	if t, ok := list.(starlark.Tuple); ok && isCutTuple(t) {
 		return cutBehind(made), nil
 	}
 	return made, nil
