@@ -97,9 +97,10 @@ func (b exprs) truth(e *tree.Expr) val {
 	return b.enter(j)
 }
 
-// condExpr is OpCond. A string that is read in one of two ways is read once.
+// condExpr is OpCond. A string that is read in one of two ways is read once, and so is a float, which the int by which
+// it is compared asks for several times (infer's orderWord).
 func (b exprs) condExpr(e *tree.Expr) val {
-	if !isText(e.Type.Kind) || !(late{b.code}).stable(e) {
+	if often := isText(e.Type.Kind) || e.Type.Kind == types.Float; !often || !(late{b.code}).stable(e) {
 		return b.choose(e)
 	}
 	key := late{b.code}.readKey(e)

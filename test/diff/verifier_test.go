@@ -18,6 +18,10 @@ var stringTests = []string{
 	`T[1] == T[2]`, `T[1] < e.args.s`, `"b" in T[1]`, `len(T[1]) > 3`, `T[1].endswith("b")`, `e.comm < "b"`,
 	`e.comm.endswith("x")`, `e.args.s.endswith("/etc")`,
 	`len(C[1]) > 3`, `C[1] < e.args.s`, `"b" in C[1]`, `C[1] == e.args.t`,
+	// The number by which a float is compared asks for it several times.
+	`(e.args.p.real if "b" in e.args.s else e.args.p.reals[0]) == 0.5`,
+	`(None if e.args.s < e.args.t else e.args.p.real) == 9007199254740993.0`,
+	`(e.args.p.real if e.args.s > e.args.t else None) != (e.args.p.reals[1] if e.args.u8 else None)`,
 }
 
 // mostWork is the number of instructions that the verifier may follow for four such tests with strings of the usual
