@@ -11,7 +11,7 @@ import (
 // families is the order of the reference.
 var families = [][]Entry{
 	probeFamily, pointFamily, containerFamily, outputFamily, timeFamily,
-	flagFamily, expressionFamily, machineFamily, numberFamily, labelFamily, kernelFamily, outsideFamily, moduleFamily,
+	flagFamily, expressionFamily, machineFamily, valueFamily, labelFamily, kernelFamily, outsideFamily, moduleFamily,
 }
 
 // Entries gives all builtins in the order of the reference.

@@ -11,7 +11,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-var numberFamily = []Entry{
+var valueFamily = []Entry{
 	{
 		Name: "sum", Family: "values",
 		Signature: "sum(values, start=0)",
