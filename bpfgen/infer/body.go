@@ -19,20 +19,25 @@ import (
 // depends on state that the handler changes (a table's entry) is emitted at
 // its place (bind).
 type body struct {
-	// u is the round over the plan, and pr the probe that is walked.
-	u  *unit
+	// u is the round over the plan.
+	u *unit
+	// pr is the probe that is walked.
 	pr *probe
 	// prog is the program that is made.
 	prog *tree.Program
 	// block is where statements go now: the body of prog, or a way of a branch in it.
 	block *tree.Block
-	// frame has the variables of the function that is walked; nil outside of functions.
+	// frame has the variables of the function that is walked. It is nil outside of functions.
 	frame *frame
-	// span is set in the programs of a span.
-	span    *spanState
-	written int          // iterations of loops that were written out
-	writing bool         // within one of them
-	calls   []*plan.Func // functions being walked in place, against recursion
+	// span is what a program of a span knows of it. It is nil in other programs.
+	span *spanState
+	// written is how many iterations of loops were written out so far, those of walks that came to nothing counted.
+	written int
+	// writing is set while a loop is written out, so that those in it are counted with it.
+	writing bool
+	// calls are the functions of the script that are walked in place around this one. None of them may be called again:
+	// Starlark has no recursion.
+	calls []*plan.Func
 	// lazy keeps what could end the handler from being evaluated at its place
 	// (now): user space may not need the value, or it belongs to a program of
 	// which the walk has left the place.
@@ -40,7 +45,8 @@ type body struct {
 	// pinLocals are the locals of pinned variables: what is bound to one must
 	// be copied, since a loop changes it.
 	pinLocals persistent.Map[int64, bool]
-	// starter are the statements of the handler of a start, from one to another: see opens.
+	// starter is the range [from, to) of block.Stmts that the walk of start= has made. opens puts what opens the entry
+	// of the span in front of it.
 	starter [2]int
 }
 
@@ -122,9 +128,12 @@ type frame struct {
 	scope.Frame[val]
 	// returns collects what the function gives back.
 	returns []returned
-	inline  int64
-	pins    map[*resolve.Binding]*pin
-	loop    *loop
+	// inline is the number of the call among those of the program. A return names it.
+	inline int64
+	// pins are the variables that a loop around the place assigns, each with its place.
+	pins map[*resolve.Binding]*pin
+	// loop is the innermost loop around the place. It is nil where there is none.
+	loop *loop
 	// truth: the caller asks only whether what the function returns is true, so its returns may give values of several
 	// kinds, as `return a < 0 and b & 1`.
 	truth bool
@@ -193,21 +202,27 @@ func (b *body) inliner() inliner { return inliner{b} }
 type spanState struct {
 	// span is the one in the tree, whose Slots grow as the end asks for values.
 	span *tree.Span
-	// start is the program that begins it, end the one that ends it.
+	// start is the program that begins it.
 	start *body
-	end   *body
-	vals  map[int]*tree.Expr // slot → expression at the start
-	// order has the slots in the order in which the walk for the first start
-	// point asked for them; the walks for others (first unset) get the same.
+	// end is the program that ends it.
+	end *body
+	// vals has, by slot, the expression that this start puts into it.
+	vals map[int]*tree.Expr
+	// order has the slots in the order in which the walk for the first start point asked for them. Walks for other
+	// start points get the same. It is nil where each start has an end of its own, as at system calls and functions,
+	// and where the start points are kept apart.
 	order *[]int
+	// first is set in the walk for the first start point.
 	first bool
-	// turn is how many slots the walk for this start point has asked for.
+	// turn is how many slots the walk for another start point has asked for.
 	turn int
-	// differ is called where a later walk asks for something else.
+	// differ is called where a later walk asks for something else than the first. It goes with order.
 	differ func()
-	// retry: what the start could not read can be read at the end.
+	// retry is set where the end reads a string of user memory again that the start could not read, as of a page that
+	// was not in memory then.
 	retry bool
-	// image is set at calls of execve: what they were given can be read of the new program.
+	// image is set at calls of execve: what they were given is read of the new program where that can be. It is nil at
+	// other spans.
 	image *newImage
 }
 
@@ -222,11 +237,15 @@ type newImage struct{ args *syscallArgs }
 
 // syscallArgs is e.args of a system call.
 type syscallArgs struct {
+	// sc is the call.
 	sc *kernel.Syscall
-	// end: read at the end, from the slots that start fills.
-	end    bool
-	start  *body
-	log    []access
+	// end is set where they are read at the end of the call, from the slots that start fills.
+	end bool
+	// start is the program at the start of the call, where end is set.
+	start *body
+	// log has what was asked of the call, with the answers. Calls that answer all alike share a variant.
+	log []access
+	// shared are the arguments of the variant, whose log has the questions of both of its programs.
 	shared *syscallArgs
 }
 

@@ -15,24 +15,26 @@ import (
 type builtin struct {
 	// name is the one by which scripts call it.
 	name plan.Builtin
-	// kernel is the function in a kernel half. nil: it runs in user space only, and instead says what a kernel half
-	// has.
-	kernel  func(b *body, args []arg, pos plan.Pos) val
+	// kernel gives the value of a call in a kernel half. It is nil where it runs in user space only.
+	kernel func(b *body, args []arg, pos plan.Pos) val
+	// instead says what a kernel half has in its place, where it runs in user space only.
 	instead string
-	// unwalked is kernel for a call whose arguments must not be walked as values.
+	// unwalked stands in the place of kernel where the arguments of a call must not be walked as values.
 	unwalked func(b walker, f *builtin, x *syntax.CallExpr) val
-	// folds is what it gives of constants, in either half; nil: nothing that is known before it runs.
+	// folds is what it gives of constants, in either half. It is nil where nothing is known before it runs.
 	folds fold.Function
-	// atTop says where to call what declares something: in a handler it comes too late. "": it is no mistake there.
+	// atTop says where to call what declares something: in a handler it comes too late. It is "" where a call there is
+	// no mistake.
 	atTop string
-	// user walks a call in user code. nil: its arguments are values of user space, and so is what it gives.
+	// user walks a call in user code. Where it is nil, its arguments are values of user space, and so is what it gives.
 	user func(u *userWalk, f *builtin, x *syntax.CallExpr) uval
-	// wants are the types of its arguments by their places, gives is that of its result: the interpreter's names, where
-	// they are known.
+	// wants are the types of its arguments by their places, by the interpreter's names, where they are known.
 	wants [][]string
+	// gives is the type of its result, in the same way.
 	gives string
 	// deed is what it does that no value shows.
 	deed Deed
+	// traits are what else the walks must know of it.
 	traits
 }
 

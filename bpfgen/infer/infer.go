@@ -33,7 +33,7 @@
 // Nothing below knows what is above it; in a room the files know each other.
 //
 //	syntax, typewords, trees, ends       what needs no walk: the text, types, expressions
-//	unit, state, body, val, learnt       what the walks know, and take back
+//	unit, walkstate, body, val           what the walks know, and take back
 //	values, objects, event, attr, …      what values are and have: the event, memory, words, containers
 //	stmt, expr, connective, loop, call   the walk of kernel halves
 //	user, userstmt, usercall, …          the walk of user halves

@@ -43,34 +43,42 @@ import (
 type spanWalk struct {
 	// pr is the probe.
 	pr *probe
-	// t is the span as a target of the probe, and of what is behind it.
-	t  *points.Target
+	// t is the target of the probe that is the span.
+	t *points.Target
+	// of is the source of t: the start and end points of the span, on this kernel.
 	of *points.Span
-	// id is the number of span in the unit.
-	id   int
+	// id is the number of the span in the unit.
+	id int
+	// span is what the tree has of it. Its slots grow as the ends ask for values.
 	span *tree.Span
 	// starts are the programs that begin it, in the order of the script.
 	starts []*spanStart
-	key    *types.Type // joined over all rounds
-	// filtered: ends without a start are no loss.
+	// key is the type of its key, joined over its points and over all rounds (unit.spanKeys).
+	key *types.Type
+	// filtered is set where the script lets some starts go, as with where=, so that ends without a start are no loss.
 	filtered bool
-	// tested: the start is tested, and with it the end.
+	// tested is set where the process of a start is tested, and with it that of the end.
 	tested bool
-	// apart: what an end makes of the start points differs, so that the program of the end has a branch for each
-	// (spanstartsapart.go).
-	apart   bool
-	unended int // ends whose key is always None
+	// apart is set where what an end makes of the start points differs, so that the program of the end has a branch for
+	// each (spanstartsapart.go).
+	apart bool
+	// unended is how many of the end points have a key that is always None.
+	unended int
 }
 
 // spanStart is the program of one start point of a span.
 type spanStart struct {
-	// body is that program, and ev the event there.
+	// body is that program.
 	body *body
-	ev   *event
-	// key is what the span's entry is found by; nil: the thread.
-	key  *tree.Expr
-	none bool       // the key of this point is always None
-	mute *tree.Expr // true: of a process that is not traced; nil: it is, in any case
+	// ev is the event there.
+	ev *event
+	// key is what the span's entry is found by. It is nil where that is the thread.
+	key *tree.Expr
+	// none is set where the key of this point is always None, so that none begins here.
+	none bool
+	// mute is true, when the program runs, where the process is not one that is traced. It is nil where tested has left
+	// only those that are.
+	mute *tree.Expr
 	// vals are the values that ends have asked for, by slot.
 	vals map[int]*tree.Expr
 }

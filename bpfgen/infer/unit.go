@@ -15,68 +15,90 @@ import (
 
 // What a round over a plan knows, and what comes of it. What a trial may take back of that is learnt (takeback.go).
 
-// unit is one round over a plan.
+// A unit is one round over a plan: each round begins with a new one. Only what is said to live through all rounds is
+// handed from one to the next.
 type unit struct {
 	// plan is what the script has declared.
 	plan *plan.Plan
-	// facts know the kernel.
+	// facts answer what the compiler asks of the kernel.
 	facts *kernel.Facts
-	// programs is nil where no user programs can be looked at.
+	// programs says what points in user programs mean. It is nil where no user programs can be looked at.
 	programs points.Programs
+	// learnt is what the walks have found out so far, and what a walk that comes to nothing takes back.
 	learnt
-	// trying counts the walks around this one that may come to nothing, owner is the part of the walk since the last
-	// mark.
-	trying   int
-	owner    *owner
-	userKeys map[int]*keyUse // of user halves
-	// moved are the functions that run in user space because of a later point than the first, and why. It lives
-	// through all rounds.
+	// trying is how many walks that may come to nothing are around the present one. At 0 what cannot run in the kernel
+	// is a mistake of the script.
+	trying int
+	// owner is new at each mark. A contType whose owner is this one was made since the mark and is changed in place;
+	// another is copied first (cont), so that going back to the mark undoes the change.
+	owner *owner
+	// userKeys has, by a container's number, what user halves give as its key. It lives through all rounds.
+	userKeys map[int]*keyUse
+	// moved are the functions that could run in the kernel at the first point of their probe and not at a later one,
+	// with the reason. They run in user space at all points from the next round on. It lives through all rounds.
 	moved map[probeFunc]string
-	// res is what comes of the round.
+	// res is what comes of the round. It is complete when finish has run.
 	res *Result
-	// userUses are those of tables and cells by handlers placed in user space.
+	// userUses are the uses of tables and cells by handlers that this round has placed in user space.
 	userUses []userUse
-	// userUsesBefore and writtenBefore are those of earlier units.
+	// userUsesBefore are such uses in earlier units whose programs are attached.
 	userUsesBefore []userUse
-	writtenBefore  persistent.Map[int, plan.Pos]
-	followID       int // of the table of followed processes
-	cgroupsID      int // of the table of traced cgroups
-	// names are those of the programs so far, which must differ.
-	names     map[string]bool
-	nextNames map[string]nextName // by a name without a number
-	// strMax is the limit of captured strings in bytes.
+	// writtenBefore has, by a container's number, where kernel halves of these earlier units write it.
+	writtenBefore persistent.Map[int, plan.Pos]
+	// followID is the number that the table of followed processes has if there is one. Units that share containers have
+	// the same.
+	followID int
+	// cgroupsID is the number that the table of traced cgroups has if there is one. Units that share containers have
+	// the same.
+	cgroupsID int
+	// names are the names of the programs so far. The next one must differ from them.
+	names map[string]bool
+	// nextNames has, by a program's name without a number behind it, from where programName goes on looking for a free
+	// one.
+	nextNames map[string]nextName
+	// strMax is how many bytes of a string are captured at most.
 	strMax int
-	// noneEnds makes a None where a value is wanted end the walk as if it were
-	// no mistake.
+	// noneEnds is set while a where= is walked for a call that never returns, of a probe that has others that do. A
+	// None that is used as a value then ends the walk without a message: the condition is false there (holdsEver).
 	noneEnds bool
-	enums    map[*tree.Expr]string // reads of fields whose type is an enum
-	// calls are the system calls of which an e.func or e.probe is the name, where each of them has one.
-	calls    map[*tree.Expr][]kernel.Syscall
-	absorbed map[*tree.Expr]bool        // values for user halves that cannot end the program
-	families map[string]error           // what names() knows: see mustBeFamily
-	follow   *followedProcs             // nil: only one process, or all
-	cgroups  *tracedCgroups             // nil: any cgroup
-	spanKeys map[*plan.Span]*types.Type // lives through all rounds
-	// nameTable lives through all rounds, too.
+	// enums has the enum of each expression that reads a value whose type is one. names(e) is by that.
+	enums map[*tree.Expr]string
+	// calls has the system calls of which an e.func or e.probe is the name, where each of them has one.
+	calls map[*tree.Expr][]kernel.Syscall
+	// absorbed are the expressions that orEnds has made for user halves. They cannot end the program.
+	absorbed map[*tree.Expr]bool
+	// families has the families of names() that this round has asked for: nil where the kernel has one, else the error.
+	families map[string]error
+	// follow is the table of the processes that are traced. It is nil where that is one process, or all.
+	follow *followedProcs
+	// cgroups is the table of the cgroups that are traced. It is nil where that is any.
+	cgroups *tracedCgroups
+	// spanKeys has the type of the key of each span, joined over its points. It lives through all rounds.
+	spanKeys map[*plan.Span]*types.Type
+	// nameTable numbers the names of functions and points, which are numbers in kernel halves. It lives through all
+	// rounds.
 	nameTable *nameTable
-	// late: only points that no unit of earlier has; has are those of the probe
-	// that is walked.
+	// late is set for a unit of the points that came after the start: those of modules that were loaded since, or those
+	// in a file that has become another one (replaced). No others are walked.
 	late bool
-	// replaced is the file of which a late unit has the points, "" where it has those of modules.
+	// replaced is the file whose points a late unit has. It is "" where that has those of modules.
 	replaced string
-	// earlier are the units that have been loaded before; nil: none can have been.
+	// earlier are the units that have been loaded before. It is nil where there can have been none.
 	earlier *Types
 	// probe is the number of the probe that is walked.
 	probe int
-	has   map[string]bool
-	// both: what is walked is placed on both sides; see alone.
+	// has are the names of the points that earlier units have of this probe. A late unit for modules leaves them out.
+	// It is empty in a unit that is not late.
+	has map[string]bool
+	// both is set while a kernel half is walked that is placed on both sides, for tests (onBoth).
 	both bool
 	// stop ends the walk when nobody wants its result any more.
-	stop    until.Stop
-	reading bool // what runs before a handler: see asks
-	// shared is the walk of a function of an event that several probes have; nil: another one.
+	stop until.Stop
+	// reading is set while what runs before a handler is walked, as where=. The containers that it reads go into asked.
+	reading bool
+	// shared is set while a function of an event is walked that several probes have. It is nil elsewhere.
 	shared *sharedRun
-	// foldedFuncs are the calls with constants that user code makes.
+	// foldedFuncs has what calls of functions with constants in user code have come to, by function and arguments.
 	foldedFuncs map[string]foldedFunc
 }
 
@@ -109,23 +131,31 @@ const defaultStrMax = 256
 // one value. A copy keeps what was known (see mark), and costs little, because the maps are persistent; assigning the
 // copy takes back all that was learnt since.
 type learnt struct {
-	// conts are the types of containers by number. They live through all rounds; changed: one was widened in this
-	// round, or something else that the next round must know was found out.
-	conts   persistent.Map[int, *contType]
+	// conts are the types of containers by number. They live through all rounds.
+	conts persistent.Map[int, *contType]
+	// changed is set once this round has widened a type, or has found out something else that must be known from the
+	// beginning. Then another round follows.
 	changed bool
-	// used are the containers that kernel halves use; unknown the tables whose values were read before anything set
-	// them.
-	used, unknown persistent.Map[int, bool]
-	// written holds where kernel halves write tables and cells.
+	// used are the numbers of the containers that kernel halves use.
+	used persistent.Map[int, bool]
+	// unknown are the numbers of the tables and cells that were read before anything had said what their values are.
+	unknown persistent.Map[int, bool]
+	// written has, by number, where kernel halves write a table or cell first.
 	written persistent.Map[int, plan.Pos]
-	// asked are the containers that what runs before a probe's handler asks.
+	// asked are the containers that what runs before a probe's handler reads, as its where=.
 	asked persistent.Map[containerUse, bool]
-	// sideUses are for the comparison of both sides: see alone.
+	// sideUses are the uses of containers in a plan whose handlers are placed on both sides. Of them follows which
+	// containers can be compared (alone). It is empty in other plans.
 	sideUses []sideUse
-	// apart are spans whose starts are kept apart, ownPid those that are part of an event with a pid of its own. They
-	// live through all rounds.
-	apart, ownPid persistent.Map[spanUse, bool]
-	cutStacks     bool // a kernel stack of fewer frames than there can be
+	// apart are the spans whose entries keep at which start point they began, because the end makes different things of
+	// them (spanstartsapart.go). It lives through all rounds.
+	apart persistent.Map[spanUse, bool]
+	// ownPid are the spans that are part of an event() with a pid of its own, as record(pid = e.start.pid). That
+	// process is tested, and not the one of the start or end. It lives through all rounds.
+	ownPid persistent.Map[spanUse, bool]
+	// cutStacks is set once a kernel stack of fewer frames than there can be is asked for.
+	cutStacks bool
+	// messages are what there is to say to the author so far.
 	messages
 }
 
@@ -154,23 +184,23 @@ type owner struct{ _ byte }
 type contType struct {
 	// c is the container.
 	c *plan.Container
-	// key is the type of its keys; None: unkeyed.
+	// key is the type of its keys so far. It is None where it has no keys.
 	key types.Type
-	// val is the type of what is stored under a key; that of a cell.
+	// val is the type of what is stored under a key so far, or in a cell.
 	val types.Type
-	// keyAt and valAt are the uses that first gave the type, for messages.
+	// keyAt and valAt are the places of the uses that first gave these types, for messages.
 	keyAt, valAt plan.Pos
-	// keyed: some use has a key.
+	// keyed is set once some use has a key.
 	keyed bool
-	// present says of each position of the key whether some use has something
-	// else there than None.
+	// present says of each position of the key whether some use has something else there than None. It is nil before
+	// the first use with a key.
 	present []bool
-	// other is the type of what get and pop give for a missing key, while
-	// nothing says what the values are.
+	// other is the type of what the first get or pop with a default gives for a missing key. The values become that
+	// where nothing else says what they are (settle).
 	other types.Type
-	// fixed: the map exists already, so nothing can change any more.
+	// fixed is set where the map exists already, so that no type can change any more.
 	fixed bool
-	// owner is what may change it: see cont.
+	// owner is the part of the walk that has made this copy, and may change it in place (cont). Others copy it first.
 	owner *owner
 }
 
@@ -190,11 +220,14 @@ type sideUse struct {
 
 // A userUse is the use of a table or cell by a handler that was placed in user space.
 type userUse struct {
-	c     *plan.Container
-	pos   plan.Pos
-	why   string // the handler runs there
+	c   *plan.Container
+	pos plan.Pos
+	// why says why the handler cannot run in the kernel.
+	why string
+	// probe is the number of the handler's probe.
 	probe int
-	reads bool // and changes nothing
+	// reads is set where this place only reads the container.
+	reads bool
 }
 
 // followedProcs is the table of processes that -c and -f follow: the children of a
@@ -221,10 +254,15 @@ type nextName struct {
 
 // keyUse is what user halves give as the key of a container. It lives through all rounds.
 type keyUse struct {
-	parts []bool   // by position: some use has something else there than None
-	any   bool     // some use has a key of which only the run decides what it is
-	bare  []int    // the lengths of keys that have fewer parts than others: without what disappeared
-	at    plan.Pos // of the last use, for messages
+	// parts says of each position of the key whether some use has something else there than None.
+	parts []bool
+	// any is set once some use has a key of which only the run decides how many parts it has.
+	any bool
+	// bare are the lengths of keys that have fewer parts than others. They must be those without the parts that
+	// disappear (agree).
+	bare []int
+	// at is the place of the last use, for messages.
+	at plan.Pos
 }
 
 // spanUse is a span as one probe uses it.
@@ -235,9 +273,12 @@ type spanUse struct {
 
 // A sharedRun is the walk of a function of an event that several probes have.
 type sharedRun struct {
+	// probes are those that have the event. One that has it twice is there twice.
 	probes []*plan.Probe
-	reads  map[int]bool // containers
-	sets   map[int]plan.Pos
+	// reads are the numbers of the containers that the function has read so far.
+	reads map[int]bool
+	// sets has, by a container's number, where the function sets or removes an entry.
+	sets map[int]plan.Pos
 }
 
 // foldedFunc is what a function gives for some constants; ok: that is known.
@@ -261,8 +302,8 @@ type Types struct {
 type Result struct {
 	// Tree are the programs, with the records, spans and containers.
 	Tree *tree.Unit
-	// Halves are the user halves of probes, by the probe's number. A probe
-	// that sends records without one is printed by the session.
+	// Halves are the user halves of handlers, by the probe's number. A probe that sends records without one is printed
+	// by the session.
 	Halves map[int]*plan.UserHalf
 	// StartHalves are those of the handlers of starts (start=).
 	StartHalves map[int]*plan.UserHalf
@@ -270,35 +311,34 @@ type Result struct {
 	Placed []Placement
 	// Warnings do not keep the plan from running.
 	Warnings refusal.Diags
-	// Follow is the number of the table of followed processes (u32 → u64), -1
-	// for none: the session puts the first process into it.
+	// Follow is the number of the table of followed processes (u32 → u64), -1 for none: the session puts the first
+	// process into it.
 	Follow int
 	// Cgroups is the number of the table of traced cgroups (u64 → u64), -1 for none: the session puts their numbers
 	// into it.
 	Cgroups int
-	// Points is the number of points that each probe matched, Names which they
-	// are.
+	// Points is how many points each probe matched, by the probe's number.
 	Points map[int]int
-	Names  map[int][]string
+	// Names are the names of these points.
+	Names map[int][]string
 	// Notes say which way was taken where this kernel lacks the one asked for.
 	Notes refusal.Diags
 	// Choices are what first() chose, in the order of the script.
 	Choices []points.Choice
 	// Waits are the points that wait for a module.
 	Waits []points.Wait
-	// Alone are, of handlers that are placed on both sides, the containers that
-	// cannot be compared, by number.
+	// Alone are, of handlers that are placed on both sides, the containers that cannot be compared, by number.
 	Alone map[int]bool
 
-	// KeyParts say of containers which parts of their keys are there; the others are
-	// None wherever the container is used, and disappear.
+	// KeyParts say of containers which parts of their keys are there. The others are None wherever the container is
+	// used, and disappear.
 	KeyParts map[int][]bool
 
-	// What later units must know: see Types.
+	// conts are the types of containers by number. Types.Add keeps those of the ones that are used.
 	conts persistent.Map[int, *contType]
-	// written is where kernel halves write tables and cells.
+	// written has, by a container's number, where kernel halves write it, for later units (writtenBefore).
 	written persistent.Map[int, plan.Pos]
-	// userUses are the uses of tables and cells by handlers in user space.
+	// userUses are the uses of tables and cells by handlers in user space, for later units (userUsesBefore).
 	userUses []userUse
 }
 

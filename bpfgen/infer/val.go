@@ -23,12 +23,19 @@ import (
 // A val with start set belongs to the program at the start of a span: its
 // expression is evaluated there, and here() brings the result over.
 type val struct {
-	c     plan.Value
-	obj   object
-	comp  bool // tuple, or record if names != nil
+	// c is a constant of the script, a function or a container.
+	c plan.Value
+	// obj only exists while compiling.
+	obj object
+	// comp is set for a tuple, and for a record, which has names. Then elems are its parts.
+	comp  bool
 	elems []val
+	// names are the names of a record's parts. They are nil for a tuple, and not for a record without fields.
 	names []string
-	expr  *tree.Expr
+	// expr is a typed expression of the tree.
+	expr *tree.Expr
+	// start is the walker of the program at the start of a span to which the value belongs. It is nil where it belongs
+	// to the program that is made.
 	start *body
 	// field is the name by which a value of the span's start was asked for.
 	field string

@@ -24,17 +24,21 @@ type probe struct {
 	p *plan.Probe
 	// targets are what its points come to on this kernel.
 	targets []*points.Target
-	// handler and starter are the functions that may run on either side.
+	// handler and starter are the functions that may run on either side: that of the events, and that of start=.
 	handler, starter *placedFunc
-	// argNames are the names of the arguments of all its points, for suggestions; nil until somebody asks.
+	// argNames are the names of the arguments of all its points, for suggestions. It is nil until somebody asks.
 	argNames map[string]bool
-	// points are the numbers of the points; names says that readers know them by these, cookies that the kernel tells
-	// a program that stands at several of them at which it runs.
-	points         map[tree.Point]int
-	names, cookies bool
-	// asks are names of containers where user code only asks them.
+	// points has the number of each point of the probe, of earlier units too.
+	points map[tree.Point]int
+	// names is set where a pattern gives the points, so that the names of points are numbers in records (nameTable).
+	// Elsewhere they are constants.
+	names bool
+	// cookies is set where the kernel tells a program that stands at several such points at which of them it runs.
+	cookies bool
+	// asks are the names of tables and cells at places of user code that only read them.
 	asks map[*syntax.Ident]bool
-	// closers complete the programs of spans when all values are known.
+	// closers complete the start programs of spans. They run when all points have been walked, and so all values are
+	// known that the ends want.
 	closers []func()
 }
 
@@ -47,14 +51,15 @@ type placedFunc struct {
 	name string
 	// fn is the function of the script.
 	fn *plan.Func
-	// start: it is the handler of the start.
+	// start is set for the handler of the start.
 	start bool
-	// decided: inUser says where it runs. Before the first point was walked it means nothing.
+	// decided is set once the first point has been walked. Before that inUser means nothing.
 	decided bool
-	// inUser: it runs in user space.
+	// inUser is set where it runs in user space.
 	inUser bool
-	why    string // why not in the kernel
-	// proj is what it needs of the event then; nil in the kernel.
+	// why says why it does not run in the kernel.
+	why string
+	// proj is what it needs of the event in user space. It is nil while it runs in the kernel.
 	proj *projection
 }
 
@@ -64,26 +69,31 @@ type projection struct {
 	// placed is the function that is in user space.
 	placed *placedFunc
 	// half is that function with the places that are read from the record.
-	half   *plan.UserHalf
-	copies int // of functions, for their calls
+	half *plan.UserHalf
+	// copies is how many copies of functions there are so far, for their calls. maxCopies bounds it.
+	copies int
 	// slots is how many slots were given so far.
 	slots int
-	sites map[copySite]int // capture site → slot before merging
+	// sites has the slot of each place that is captured, before those of the same value are merged.
+	sites map[copySite]int
 	// siteName is the expression of each slot as a field's name.
 	siteName []string
-	// drops are the expressions that may be left out in the end.
+	// drops are the expressions that user space need not compute, if nothing of what they are made of is sent in the
+	// end.
 	drops []drop
 	// sends are the statements that send the event, one for each program.
 	sends []*send
-	// clashes are what is certain to fail in user space, unless the handler asksType.
-	// They have the numbers of the walks, one for each point, that came to them.
-	clashes  map[refusal.Diag]map[int]bool
-	walks    int
+	// clashes has, for each thing that is certain to fail in user space, the numbers of the walks that came to it. What
+	// all walks came to is a mistake, unless asksType.
+	clashes map[refusal.Diag]map[int]bool
+	// walks is how many points the function has been walked for so far.
+	walks int
+	// asksType is set once the function tells types apart, as by type(): then nothing is certain to fail.
 	asksType bool
-	// widths are the places where ints are shown without their signs, in the order of the walks, shown the same for
-	// look-up (see ownwidth.go).
+	// widths are the places where ints are shown without their signs, in the order of the walks (see ownwidth.go).
 	widths []widthSite
-	shown  map[copySite]bool
+	// shown are the same places, for look-up.
+	shown map[copySite]bool
 }
 
 // A drop is an expression whose value may turn out not to be needed.
@@ -96,14 +106,21 @@ type drop struct {
 // A send is the statement by which one program sends the event; its values
 // are known when all points have been walked.
 type send struct {
-	b      *body
-	stmt   *tree.Stmt
+	// b is the walker of the program.
+	b *body
+	// stmt is the statement. It has no values until finishSend gives them.
+	stmt *tree.Stmt
+	// values are what this program has for the slots.
 	values map[int]val
-	// widths are how many bits ints have where they are shown without their signs; shown are those of its record.
+	// widths are how many bits ints have at the places where they are shown without their signs, 0 where no width is
+	// the field's own.
 	widths map[copySite]int
-	shown  []int
+	// shown are these widths by the numbers that the places get in the end. The record has them.
+	shown []int
+	// target is the point of the program.
 	target *points.Target
-	used   map[*captures]bool
+	// used are the captures that this send has already, so that none is gone over twice.
+	used map[*captures]bool
 }
 
 // A copySite is an expression of one copy of a function: each call of a function that gets parts of the event, and each
@@ -115,46 +132,69 @@ type copySite struct {
 
 // An event is e: what happened at a point, seen from one program.
 type event struct {
-	b *body // the program in which its fields are read
+	// b is the program in which its fields are read.
+	b *body
 	// point is the point's name, as of e.probe.
 	point string
-	// args gives e.args; nil where the point has none.
+	// args gives e.args. It is nil where the point has none.
 	args argSource
-	// ret, duration, startEv and fn exist only for some points.
-	ret      func(pos plan.Pos) val
-	goid     func(pos plan.Pos) val
+	// ret gives e.ret. It is nil where there is no result, as at the start of a call.
+	ret func(pos plan.Pos) val
+	// goid gives e.goid. It is nil where the program is not of Go.
+	goid func(pos plan.Pos) val
+	// duration gives e.duration. It is nil where the event is neither the end of a span nor a call that never returns.
 	duration func(pos plan.Pos) val
-	startEv  *event
-	fn       func(pos plan.Pos) val
-	name     func(pos plan.Pos) val // e.probe
-	// depth gives e.depth; nil where calls are not counted.
-	depth   func(pos plan.Pos) val
-	clock   bool // an interval: e.pid is whom it happened to interrupt
-	profile bool // it has e.ip and e.usermode
-	// addr gives e.addr; nil where the event is about no address.
+	// startEv is e.start, the event at the start of the span. It is nil where the event is neither the end of one nor a
+	// call that never returns.
+	startEv *event
+	// fn gives e.func. It is nil where the point is no function.
+	fn func(pos plan.Pos) val
+	// name gives e.probe. Where it is nil, that is the text of point.
+	name func(pos plan.Pos) val
+	// depth gives e.depth. It is nil where calls are not counted.
+	depth func(pos plan.Pos) val
+	// clock is set at an interval. It is nobody's event: e.pid is the process that it happened to interrupt, which is
+	// therefore not tested.
+	clock bool
+	// profile is set where it has e.ip and e.usermode.
+	profile bool
+	// addr gives e.addr. It is nil where the event is about no address.
 	addr func(pos plan.Pos) val
-	// listed are the fields of the task that an iterator is at; nil elsewhere.
-	listed  map[string]func(pos plan.Pos) val
-	unwound func() // a stack of the program is taken
-	regs    bool   // the registers are at hand
-	inside  bool   // it is a place behind the entry of a function
-	// vars is the place in a program at which variables are in sight; nil elsewhere.
-	vars     *funcView
-	noReturn bool // a call that never returns: e is its start
-	// othersReturn: the probe has other calls, which return.
+	// listed gives the fields that tell of the current process elsewhere, at an iterator: here they are those of the
+	// task that it is at. A field that the entry of the list does not have is missing. It is nil at other points.
+	listed map[string]func(pos plan.Pos) val
+	// unwound is called when e.ustack() is asked for. It notes that this program depends on where the function's caller
+	// is found, so that only functions share it that have theirs at the same place. It is nil where there is no
+	// function.
+	unwound func()
+	// regs is set where the registers are at hand, for e.regs.
+	regs bool
+	// inside is set at a place behind the entry of a function, where e.args need not be where they were.
+	inside bool
+	// vars is the place in a program whose variables are e.vars. It is nil where none are in sight.
+	vars *funcView
+	// noReturn is set at a call that never returns, as exit(). The event is its start, and so its own e.start.
+	noReturn bool
+	// othersReturn is set where a call never returns and others of the probe do.
 	othersReturn bool
-	atStart      bool // the start of a span
-	untested     bool // a start of a span whose process has not been tested
-	byStart      bool // an end: whether its process is in a cgroup or of a user was tested at the start
-	// tested: the process has been tested at the start of the span. judged is the event whose process is tested in its
-	// place: that of the start, where the end is nobody's.
+	// atStart is set at the start of a span, from when its where= and start= are walked.
+	atStart bool
+	// untested is set at a start of a span that is recorded whoever makes it. Its start= then tests the process before
+	// it runs.
+	untested bool
+	// byStart is set at an end of the same thread as its start. The start has tested whether the process is in a cgroup
+	// and of a user, and that holds: the end tests only the process's number.
+	byStart bool
+	// tested is set at an end whose process has been tested at the start of the span, so that nothing is left to test.
 	tested bool
+	// judged is the event at the start of a span, where an end has no process of its own, as the beat of a clock. Its
+	// process is then tested instead. It is nil elsewhere.
 	judged *event
-	// setOwnPid, of an end, is told that the event has a pid of its own.
+	// setOwnPid is called, at an end, when the event has a pid of its own (unit.ownPid). It is nil elsewhere.
 	setOwnPid func()
-	// over shadows fields: what kernel= or an event's function returned.
+	// over has the fields that kernel= or an event's function returned. They are in front of those of the same name.
 	over map[string]val
-	// value is e.value, where kernel= returned no record.
+	// value is e.value: what kernel= returned, where that is no record. It is nil elsewhere.
 	value *val
 }
 
@@ -195,45 +235,46 @@ type userWalk struct {
 	proj *projection
 	// pr is the probe.
 	pr *probe
-	b  *body // where captured expressions are evaluated
+	// b is the walker of the program of the point. Captured expressions are evaluated there.
+	b *body
 	// half is the copy of the function that is walked: the handler's, or that of a function that it calls.
 	half *plan.UserHalf
 	// frame has the variables of that function.
 	frame *uframe
-	// chain are the functions whose copies are being walked, against recursion;
-	// inside those of them that are inside others. copies is how many there are
-	// of the handler so far.
-	chain  []*plan.Func
+	// chain are the functions of the script that are walked around this place, the handler first. None of them may be
+	// called again: Starlark has no recursion.
+	chain []*plan.Func
+	// inside are the functions inside the handler that are walked around this place, for the same.
 	inside []*resolve.Function
+	// copies counts the copies of functions in the handler (projection.copies).
 	copies *int
-	// nested is the function inside the handler that is walked, nil outside.
+	// nested is the outermost function inside the handler that this place is in. It is nil outside of such functions.
 	nested syntax.Node
 }
 
 // A uval is a value in user code. The zero uval is one that only user space
 // knows.
 type uval struct {
-	// v is what the compiler knows of it; known says that it does.
+	// v is what the compiler knows of it, where known is set.
 	v     val
 	known bool
-	// part marks what is derived from the event: using it as a value of user
-	// space captures caps.
+	// part is set where it is derived from the event. Using it as a value of user space captures caps.
 	part bool
+	// caps are the captures of all that it is made of.
 	caps *captures
-	// fails says that computing it can be an error, or has another effect: it
-	// must not be left out though its value is not needed.
+	// fails is set where computing it can be an error, or has another effect. Then it must be computed even if its
+	// value is not needed.
 	fails bool
-	// first is what must be computed before a part of x is taken, since it fails
-	// or has another effect, though its own value is not needed.
+	// first is what must be computed before a part of it is taken, since that fails or has another effect, though its
+	// own value is not needed. It is nil where there is nothing.
 	first syntax.Expr
 	// typ is the interpreter's name of its type, where v is not known but that is.
 	typ string
 	// bits is the width of the field that it is, where user space decides which of some of the same width, else 0.
 	bits int
-	// elems are those of a tuple that is made in user space, and of a list as
-	// long as it has no name.
+	// elems are the elements of a tuple that is made in user space, and of a list as long as it has no name.
 	elems []uval
-	// fn is a function inside the handler.
+	// fn is the function inside the handler that it is. It is nil where it is none.
 	fn *inner
 }
 
@@ -249,26 +290,27 @@ type capture struct {
 // uframe has the variables of a function that is walked in user code.
 type uframe struct {
 	scope.Frame[uval]
-	outer *uframe // as Outer
-	// returns collects the values of a function that is walked for a call.
+	// outer is the frame of the function around this one, the same as Outer. It is nil where none is around it.
+	outer *uframe
+	// returns collects the values that the function returns. What the handler returns is dropped.
 	returns []uval
-	// top: it is the handler itself.
+	// top is set for the handler itself.
 	top bool
-	// open says that a condition has been met which only the run decides: what
-	// stands behind it in a function may be for other arguments than those of
-	// this call.
+	// open is set once a condition has been met that only the run decides, or where the call stands behind one. What
+	// stands behind it in a function may be for other arguments than those of this call, so nothing is certain to fail
+	// there (perhaps).
 	open bool
-	// shifting are the variables that functions inside share and that can have
-	// several values; loops are those around the statement that is walked.
+	// shifting are the variables of this function that functions inside share and that can have several values. Only
+	// the captures of all these are known of them.
 	shifting map[*resolve.Binding]bool
-	loops    []*loopVars
-	// generic: a function inside that is walked where it is defined, for calls of which nothing is known.
+	// loops are those around the statement that is walked, the outermost first.
+	loops []*loopVars
+	// generic is set for a function inside that is walked where it is defined, for calls of which nothing is known.
 	generic bool
-	// chosen is an e.args[i] in it, if there is one, of which only the call says
-	// which argument it is.
+	// chosen is the first e.args[i] in a generic function whose i only a call of it gives. A use of the function by
+	// which its calls are not known is then refused (mayLeave). It is nil where there is none.
 	chosen *chosenArg
-	// always are the statements of a handler that run at each event; nil: nobody
-	// has asked.
+	// always are the statements of a handler that run at each event. It is nil until somebody asks.
 	always map[syntax.Stmt]bool
 }
 
@@ -278,17 +320,20 @@ type uvals = persistent.Map[*resolve.Binding, uval]
 // An inner is a function inside a handler, as user code has it by a name, or calls it where it stands. Each call goes
 // to a copy, which the host makes next to it: it may get other parts of the event, or give one back.
 type inner struct {
-	node syntax.Node // the def or lambda
-	// name is the def's; "" for a lambda that has none.
+	// node is the def or lambda.
+	node syntax.Node
+	// name is the def's, or that of the variable which a lambda is assigned to. It is "" for a lambda without one.
 	name string
 	// def has the locals and free variables of the function, by the resolver.
 	def *resolve.Function
 	// outer is the function around it, as it was where this one was defined.
 	outer *uframe
-	half  *plan.UserHalf // where it is defined
+	// half is the copy of the function in which it is defined.
+	half *plan.UserHalf
 	// nested is the outermost function inside the handler that it is in, or itself.
 	nested syntax.Node
-	// chosen is an e.args[i] in it of which its calls say which argument it is.
+	// chosen is the first e.args[i] in it of which only its calls say which argument it is. It is nil where there is
+	// none.
 	chosen *chosenArg
 }
 
