@@ -12,16 +12,17 @@ type Arch struct {
 	// otherwise.
 	ModeMask   int64
 	UserIsZero bool
-	// Syscall is the offset of the system call's number in pt_regs at
-	// sys_exit, SyscallSize its bytes.
+	// Syscall is the offset of the system call's number in pt_regs at sys_exit, SyscallSize its bytes.
 	Syscall     int64
 	SyscallSize int
 	// X32: there is a third interface, x32.
 	X32 bool
-	// Execs are the numbers of execve and execveat, ExecEnds those that the end of one that succeeded can bear: it is
-	// that of execve on amd64, by the interface of the new program (set_personality_64bit,
-	// arch/x86/kernel/process_64.c), and on arm64 that of the call, read as one by the interface of the new program.
-	Execs, ExecEnds []int
+	// Execs are the numbers that execve and execveat have in all interfaces of the machine.
+	Execs []int
+	// ExecEnds are the numbers that the end of such a call can have where it has succeeded. On amd64 that is execve of
+	// the new program's interface (set_personality_64bit, arch/x86/kernel/process_64.c). On arm64 it is the number of
+	// the call itself, read as one of the new program's interface.
+	ExecEnds []int
 	// SP and G are offsets in pt_regs: of the stack pointer, and of the register
 	// in which Go keeps the current goroutine (from 1.17; cmd/compile/abi-internal.md).
 	SP, G int
@@ -33,9 +34,9 @@ type Arch struct {
 	// Link is the offset in pt_regs of the register that has the return address
 	// at a function's entry; 0: it is on top of the stack.
 	Link int64
-	// Repeats is how often the caller of what the kernel takes registers of comes
-	// again, where it asks for a stack without having any: on arm64 the next frame
-	// is that function's own (perf_arch_fetch_caller_regs, asm/perf_event.h).
+	// Repeats is how many frames more a kernel stack begins with where the kernel has no registers at hand, as at a raw
+	// tracepoint. It then takes those of the function that asks, and on arm64 the frame behind that is the same
+	// function again (perf_arch_fetch_caller_regs, asm/perf_event.h).
 	Repeats int64
 }
 

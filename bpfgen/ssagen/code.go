@@ -25,13 +25,14 @@ type code struct {
 	tree evaluator
 	// uses counts what the program reads of the event.
 	uses uses
-	// locals counts the assignments and uses of the program's variables, lazy has those assignments that are made at
-	// their only use (late).
+	// locals counts the assignments and uses of the program's variables.
 	locals locals
-	lazy   map[int64]*tree.Expr
+	// lazy has, by variable, the assignments so far that are made at their only use, and not where they stand (late).
+	lazy map[int64]*tree.Expr
 	// numbers are the record numbers that the system call decides (variants).
 	numbers numbers
-	// syscall is the number of the system call, from the prologue of a program of a span of system calls on.
+	// syscall is the number of the system call, from the prologue of a program of a span of system calls on. It is nil
+	// in other programs and in subprograms, which ask by syscallNr.
 	syscall *ir.Value
 	// span is what has been found of the span that the program is at.
 	spanned

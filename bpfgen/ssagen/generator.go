@@ -10,26 +10,32 @@ import (
 type generator struct {
 	*code
 	*family
-	// inlines are the bodies of called functions that stand where they are called, while they are written.
+	// inlines are the bodies of called functions that stand where they are called, by their numbers, while they are
+	// written.
 	inlines map[int64]*inline
 	// loops are those that the current place is in, the outermost first.
 	loops []*loop
-	// split is the word of the stack over which forget takes values.
+	// split is the word of the stack over which forget takes values. It is nil until the first of them.
 	split *ir.Slot
-	// called are the subprograms that this function calls.
+	// called are the subprograms that this function calls so far.
 	called []*subprogram
-	// sub is set where this function is a subprogram, round where it is the body of a loop.
-	sub   *subprogram
+	// sub is this function, where it is a subprogram. It is nil elsewhere.
+	sub *subprogram
+	// round is this function, where it is the body of a loop that the kernel runs. It is nil elsewhere.
 	round *round
-	// given are the constants that a subprogram is given by its callers, which differ in them.
+	// given has, in a subprogram and in the body of a loop, the constants in which its callers differ. They are then
+	// values that the caller gives.
 	given map[*tree.Expr]*ir.Value
-	// words is the part of the stack by which values go to subprograms and come back.
+	// words is the part of the stack by which values go to subprograms and come back. It is nil until the first call
+	// that needs it, and grows with others.
 	words *ir.Slot
-	// lent is the scratch memory that subprograms use.
+	// lent is the scratch memory that subprograms use of this function's.
 	lent map[*subprogram]*region
-	// extra is what the loops so far cost the verifier beyond their first rounds.
+	// extra is what the loops of this function so far cost the verifier beyond their first rounds.
 	extra bodyCost
-	// beside is what computed loops behind each other cost that the verifier follows.
+	// beside is the cost of the loops so far that stand one behind the other at the top of the function, whose lengths
+	// are computed, and that the verifier follows. A further one becomes a call of bpf_loop when the sum is too much
+	// (loops.bound).
 	beside bodyCost
 }
 
@@ -39,14 +45,16 @@ type family struct {
 	walk func(*generator) evaluator
 	// callees are the functions of the script that may become subprograms.
 	callees *callees
-	// names are those that functions have.
+	// names are the names that functions of the program have so far.
 	names map[string]bool
-	// calledLoops are those whose bodies are functions; again: there are more than those, so all is written anew.
+	// calledLoops are the loops whose bodies are functions. It grows from one attempt to write the program to the next.
 	calledLoops map[*tree.Stmt]bool
-	again       bool
+	// again is set once this attempt has added to calledLoops. The program is then written anew, from the beginning
+	// (Shared.Program).
+	again bool
 	// reports say which loops became calls, and why others did not.
 	reports []Call
-	// loopNumbers are those of the program; nil: not counted yet.
+	// loopNumbers are how many loops the program has. It is nil until they are counted.
 	loopNumbers *loopNumbers
 }
 
@@ -88,9 +96,12 @@ type inline struct{ done *join }
 
 // A loop is a SFor under construction.
 type loop struct {
+	// next is where the next round begins, and exit what is behind the loop.
 	next, exit *join
-	bound      int64    // what is known of it while its body is built
-	inner      bodyCost // of loops in it, beyond their first iterations
+	// bound is how many rounds it has at most, as far as that is known while its body is built.
+	bound int64
+	// inner is what the loops in it cost the verifier beyond their first rounds.
+	inner bodyCost
 }
 
 // loopNumbers are how many loops a program has.
@@ -112,50 +123,70 @@ type subprogram struct {
 	// f is its code.
 	f *ir.Func
 	// calls are the subprograms that it calls.
-	calls   []*subprogram
-	out     []types.Type // of its results
-	results int          // words of these
-	stops   bool         // it can end the handler
-	never   bool         // it always does
-	ctx     bool         // it is given the context
-	scratch int          // bytes
-	words   *ir.Value    // the address on the caller's stack
-	given   []bool       // of all words that it can be given: it uses them
-	inRegs  int          // how many of those that it uses are in registers
+	calls []*subprogram
+	// out are the types of its results.
+	out []types.Type
+	// results is how many words its results have together.
+	results int
+	// stops is set where it can end the handler.
+	stops bool
+	// never is set where it ends the handler in any case, and does not come back to its caller.
+	never bool
+	// ctx is set where it is given the context.
+	ctx bool
+	// scratch is how many bytes of the caller's scratch memory it is given. At 0 it is given no address of it.
+	scratch int
+	// words is the address on the caller's stack that it is given. It is nil where it needs none.
+	words *ir.Value
+	// given says of each word that it can be given whether it uses it. The others are not passed.
+	given []bool
+	// inRegs is how many of the words that it uses are in registers.
+	inRegs int
 	// cost is what it costs the verifier at each call.
-	cost  bodyCost
-	state *region // of a loop
+	cost bodyCost
+	// state is the memory of the state, where it is the body of a loop. It belongs to the function that has the loop.
+	state *region
 }
 
 // A round is a function that is the body of a loop.
 type round struct {
 	// outer is the function that has the loop.
 	outer *generator
-	state *ir.Value // its address
-	size  int       // words of the state so far
+	// state is the address of the loop's state.
+	state *ir.Value
+	// size is how many words the state has so far.
+	size int
 	// vars are the variables that go from round to round in the state.
-	vars    []carried
-	returns []int64 // inlines that are left by a return in the body
-	// given are the types of what these inlines return.
-	given  []types.Type
-	values int // where what they return is, in the state
-	// stops: a round can end the handler.
+	vars []carried
+	// returns are the inlines of outer that a return in the body leaves, by their numbers.
+	returns []int64
+	// given are the types of what these inlines give.
+	given []types.Type
+	// values is the word of the state at which that begins. Only one of them is left at a time.
+	values int
+	// stops is set where a round can end the handler.
 	stops bool
-	// broken: a round can leave the loop by break.
+	// broken is set where a round can leave the loop by break.
 	broken bool
 }
 
 // A carried is a variable that the loop changes, and its place in the state: its
 // words, or the bytes of a string and behind them its length and flags.
 type carried struct {
+	// local is the variable, by its number.
 	local int64
-	t     types.Type
-	word  int
+	// t is its type before the loop.
+	t types.Type
+	// word is the first of its words in the state.
+	word int
 }
 
 // A bodyCost is what one iteration costs the verifier.
 type bodyCost struct {
-	ways, insns int64
+	// ways is how many branches it has, of each of which the verifier keeps the other way for later.
+	ways int64
+	// insns is how many instructions it has, about.
+	insns int64
 	// asks: the body decides by a value that no iteration changes. On one way the verifier then knows more of it than
 	// on the other, in all iterations that follow: it follows the rest of the loop anew from each.
 	asks bool

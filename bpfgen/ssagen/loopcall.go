@@ -59,19 +59,26 @@ func allLoops(p *tree.Program, rounds map[*tree.Stmt]bool) {
 
 // A loopCall is a loop that becomes a call of bpf_loop.
 type loopCall struct {
-	// s is the loop, and bound the most rounds that it can have.
-	s     *tree.Stmt
+	// s is the loop.
+	s *tree.Stmt
+	// bound is the most rounds that it can have.
 	bound int64
-	in    []int64 // variables that the body uses
-	vars  []int64 // those that it changes
+	// in are the variables that the body uses and does not change.
+	in []int64
+	// vars are the variables that it changes.
+	vars []int64
 	// b is what passes between the body and what is around it.
 	b *boundary
-	n *generator // of the body
-	// sub is the function of the body.
-	sub     *subprogram
-	consts  []*tree.Expr // that this function is given
-	scalars []*ir.Value  // what is given in the state, behind stateVars
-	addrs   []*ir.Value  // and on the stack
+	// n is the function of the body under construction.
+	n *generator
+	// sub is that function as the one with the loop sees it.
+	sub *subprogram
+	// consts are the constants that the function with the loop is given by its own caller, and gives on.
+	consts []*tree.Expr
+	// scalars are the words that the body is given in the state, from stateVars on.
+	scalars []*ir.Value
+	// addrs are the addresses that it is given on the stack, from roundAddrs on.
+	addrs []*ir.Value
 }
 
 // inRounds makes s a call of bpf_loop, if it can be one.

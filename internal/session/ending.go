@@ -18,31 +18,48 @@ const defaultDrain = time.Second
 // was recorded is handled for a while, and a callback that does not end is ended.
 // Then results are printed, which may take longer. It is there for the whole run.
 type ending struct {
-	drain  time.Duration
-	cancel func(reason string) // ends the callback that runs, and what it waits for, from any goroutine
-	naming *until.Wait         // how long results wait for the names of addresses
-	say    func(text string)   // tells who waits at a terminal, from any goroutine
-	hurry  func(time.Duration) // bounds how long a result waits for who reads it, from any goroutine
-	// giveUp ends the process, from any goroutine: what runs cannot be ended. It says what that is.
+	// drain is how long the handling of events may take at the end (--drain). It does not change once the script's
+	// settings are known.
+	drain time.Duration
+	// cancel ends the callback that runs, and what it waits for. It may be called from any goroutine, as may all
+	// functions below.
+	cancel func(reason string)
+	// naming is how long results wait for the names of addresses.
+	naming *until.Wait
+	// say tells something to who waits at a terminal.
+	say func(text string)
+	// hurry bounds how long a result waits for who reads it.
+	hurry func(time.Duration)
+	// giveUp ends the process, because what runs cannot be ended. It says what that is.
 	giveUp func(what string)
-	// doing tells what the process does, and held how long the run has waited for who reads its output, both from any
-	// goroutine.
+	// doing tells what the process does now.
 	doing func() doing
-	held  func() time.Duration
+	// held tells how long the run has waited for who reads its output so far.
+	held func() time.Duration
 
-	// spent: the time for events is over. preparing: the script has run, and its probes are compiled and attached.
-	spent, preparing atomic.Bool
+	// spent is set once the time for events is over, until handled.
+	spent atomic.Bool
+	// preparing is set while the probes of a script that has run are compiled and attached.
+	preparing atomic.Bool
 
-	mu      sync.Mutex
-	asked   bool // the end is wanted
-	forced  bool // from outside: what the script does is no reason to go on
-	results bool // no more events: functions of at_exit run
-	cut     bool // a callback was told to end
-	// share is what the functions have together that run now, the last calls of timers or those of at_exit, as of says.
-	// until is the end of that once it is bounded.
-	share  time.Duration
-	of     string
-	until  time.Time
+	// mu guards what follows, also while a clock does its work.
+	mu sync.Mutex
+	// asked is set once the end is wanted.
+	asked bool
+	// forced is set once it is wanted from outside, by a signal or the clock. What the script does is then no reason to
+	// go on.
+	forced bool
+	// results is set once no more events are handled. From then on functions run that print results.
+	results bool
+	// cut is set once the callback that runs was told to end. allow resets it for the next one.
+	cut bool
+	// share is the time that the functions which run now have together.
+	share time.Duration
+	// of says which these are: "every" for the last calls of timers, or "at_exit".
+	of string
+	// until is when share is used up. It is zero as long as none of these functions has been bounded (boundResults).
+	until time.Time
+	// clocks are the timers of what is still to be done. stopClocks empties them.
 	clocks []*time.Timer
 }
 
