@@ -29,6 +29,8 @@ type code struct {
 	locals locals
 	// lazy has, by variable, the assignments so far that are made at their only use, and not where they stand (late).
 	lazy map[int64]*tree.Expr
+	// steady has the answers of late.stable, for as long as the program is written.
+	steady map[*tree.Expr]bool
 	// numbers are the record numbers that the system call decides (variants).
 	numbers numbers
 	// syscall is the number of the system call, from the prologue of a program of a span of system calls on. It is nil

@@ -97,13 +97,17 @@ func (b exprs) truth(e *tree.Expr) val {
 	return b.enter(j)
 }
 
-// condExpr is OpCond. A string that is read in one of two ways is read once, and so is a float, which the int by which
-// it is compared asks for several times (infer's orderWord).
+// condExpr is OpCond. A string that is read in one of two ways is read once. So is a number that is asked for more than
+// once, as what a comparison with one that may be None does (infer's orAbsent and orderWord), where a loop over a
+// string chooses it: the kernel's verifier follows each round of that loop again for each time.
 func (b exprs) condExpr(e *tree.Expr) val {
-	if often := isText(e.Type.Kind) || e.Type.Kind == types.Float; !often || !(late{b.code}).stable(e) {
+	var key any = e
+	switch {
+	case isText(e.Type.Kind) && (late{b.code}).stable(e):
+		key = late{b.code}.readKey(e)
+	case !(e.Type.Kind == types.Float || e.Args[0].TestsText()) || !(late{b.code}).stable(e):
 		return b.choose(e)
 	}
-	key := late{b.code}.readKey(e)
 	v, ok := b.cache.Get(key)
 	if !ok {
 		v = b.choose(e)

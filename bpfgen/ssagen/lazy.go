@@ -1,6 +1,10 @@
 package ssagen
 
-import "github.com/startrace/startrace/bpfgen/tree"
+import (
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+)
 
 // A string that is read into a variable and then used once is read where it
 // is used: straight into the key or record, which saves the copy. What an
@@ -25,19 +29,26 @@ func (b late) deferred(s *tree.Stmt) bool {
 }
 
 // stable reports whether e gives the same later: it uses no variable that is
-// assigned more than once, and no state.
+// assigned more than once, and no state. Each expression is looked at once, however deep it lies.
 func (b late) stable(e *tree.Expr) bool {
-	ok := true
-	tree.WalkExpr(e, func(*tree.Stmt) { ok = false }, func(x *tree.Expr) {
-		switch x.Op {
-		case tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpTableHas, tree.OpCellGet, tree.OpInline,
-			tree.OpSignal:
-			ok = false
-		case tree.OpLocal:
-			ok = ok && b.locals.assigned[x.Int] == 1
-		}
-	})
+	ok, known := b.steady[e]
+	if !known {
+		ok = b.stableHere(e) && !slices.ContainsFunc(e.Args, func(a *tree.Expr) bool { return !b.stable(a) })
+		b.steady[e] = ok
+	}
 	return ok
+}
+
+// stableHere is stable for the operation of e alone.
+func (b late) stableHere(e *tree.Expr) bool {
+	switch e.Op {
+	case tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpTableHas, tree.OpCellGet, tree.OpInline,
+		tree.OpSignal:
+		return false
+	case tree.OpLocal:
+		return b.locals.assigned[e.Int] == 1
+	}
+	return e.Body == nil || len(e.Body.Stmts) == 0
 }
 
 // behind gives the deferred expression that a variable stands for, else e.

@@ -30,6 +30,19 @@ func WalkExpr(e *Expr, stmt func(*Stmt), expr func(*Expr)) {
 	WalkBlock(e.Body, stmt, expr)
 }
 
+// TestsText reports whether a condition looks at the bytes of a text, for which the program has a loop.
+func (e *Expr) TestsText() bool {
+	switch e.Op {
+	case OpStartsWith, OpEndsWith, OpContains, OpMatches:
+		return true
+	case OpEq, OpNe, OpLt, OpLe, OpGt, OpGe:
+		if kind := e.Args[0].Type.Kind; kind == types.Str || kind == types.Bytes {
+			return true
+		}
+	}
+	return slices.ContainsFunc(e.Args, (*Expr).TestsText)
+}
+
 // Bodies are the blocks of a program: one, or that of each variant.
 func (p *Program) Bodies() []*Block {
 	bodies := []*Block{p.Body}

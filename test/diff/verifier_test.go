@@ -18,6 +18,11 @@ var stringTests = []string{
 	`T[1] == T[2]`, `T[1] < e.args.s`, `"b" in T[1]`, `len(T[1]) > 3`, `T[1].endswith("b")`, `e.comm < "b"`,
 	`e.comm.endswith("x")`, `e.args.s.endswith("/etc")`,
 	`len(C[1]) > 3`, `C[1] < e.args.s`, `"b" in C[1]`, `C[1] == e.args.t`,
+	// One that may be None is asked whether it is, and then for its number.
+	`(None if e.args.s < e.args.t else e.args.u8) == 7`,
+	`(None if e.args.s < e.args.t else e.args.s64) in (7, 8, 9)`,
+	`(e.args.u8, (None if e.args.s < e.args.t else e.args.p.s64)) == (3, 7)`,
+	`(e.args.u8 if e.args.s < e.args.t else 5) in C`,
 	// The number by which a float is compared asks for it several times.
 	`(e.args.p.real if "b" in e.args.s else e.args.p.reals[0]) == 0.5`,
 	`(None if e.args.s < e.args.t else e.args.p.real) == 9007199254740993.0`,
