@@ -96,17 +96,20 @@ func (u *unit) findTaskProcess() {
 type funcSpanWalk struct {
 	// pr is the probe.
 	pr *probe
-	// t is what its pattern comes to, and fs the functions of that.
-	t  *points.Target
+	// t is what its pattern comes to.
+	t *points.Target
+	// fs are the functions of t.
 	fs *points.Functions
-	// span is where the calls are kept while they are open, id its number in the unit.
+	// span is where the calls are kept while they are open.
 	span *tree.Span
-	id   int
+	// id is the number of span in the unit.
+	id int
 	// programs are those made so far. A function joins the first of which it answers all questions alike.
 	programs []*spanProgram
-	session  uint32 // see unit.session
-	// shared: some ends are those of other functions too, so one without a start
-	// says nothing.
+	// session is set where one program is at the entry and the return of a function: the number in BTF of the function
+	// by which it knows at which. It is 0 where there are two programs.
+	session uint32
+	// shared is set where some ends are those of other functions, too, so that one without a start says nothing.
 	shared bool
 }
 

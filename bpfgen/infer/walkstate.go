@@ -208,16 +208,18 @@ type argSource interface {
 // A funcView is a function as one program sees it: it notes the questions.
 type funcView struct {
 	*points.Function
-	log    *[]access
-	shared bool // the program may stand at other functions, too
+	// log are the questions so far, with the answers.
+	log *[]access
+	// shared is set where the program may stand at other functions, too.
+	shared bool
 }
 
 // funcArgs is e.args of a function.
 type funcArgs struct {
 	f    *funcView
 	mech tree.AttachKind
-	// start, if set, is the program at the entry, of which the values are; the
-	// memory behind them is read where the walk is.
+	// start is the program at the entry, where the arguments are read: the walk is at the return of the call. The
+	// memory behind them is read at the return. It is nil where the walk is at the entry.
 	start *body
 }
 
@@ -281,10 +283,14 @@ type uval struct {
 // A capture is an expression in a user half and the value that the kernel
 // half sends for it.
 type capture struct {
+	// half is the copy of the function in which the expression stands.
 	half *plan.UserHalf
+	// site is the expression.
 	site syntax.Expr
-	v    val
-	in   syntax.Node // the nested function that holds the site
+	// v is the value that is sent.
+	v val
+	// in is the outermost function inside the handler that holds the site. It is nil outside of such functions.
+	in syntax.Node
 }
 
 // uframe has the variables of a function that is walked in user code.
@@ -355,9 +361,11 @@ type loopVars struct {
 // adds to those before it; so they are shared, and what goes over them passes each
 // part once.
 type captures struct {
-	one  capture
-	x, y *captures // nil: it is one
-	// leads: one of them has fields that only the kernel half can read.
+	// one is the capture, where there is one alone.
+	one capture
+	// x and y are the captures of the two others. They are nil where there is one alone.
+	x, y *captures
+	// leads is set where one of them has fields that only the kernel half can read.
 	leads bool
 }
 

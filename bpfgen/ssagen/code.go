@@ -48,9 +48,9 @@ type code struct {
 type spanned struct {
 	// entry is the entry of the span that ends here, from its look-up on.
 	entry *spanEntry
-	// nested is that of a span whose calls nest, with the depth of this one.
+	// nested tells which call this is, in a span whose calls nest. It is nil until that is looked for.
 	nested *nested
-	// opened: the entry of a nested span has been made.
+	// opened is set once the entry of a nested span has been made.
 	opened bool
 }
 
