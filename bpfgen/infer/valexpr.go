@@ -8,6 +8,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -375,7 +376,7 @@ func (v val) carried(pos plan.Pos) {
 }
 
 // maxArray bounds the elements of an array that is a value as a whole.
-const maxArray = 64
+const maxArray = kernel.MaxArray
 
 // sendable is v as what a record can carry. The event itself becomes a record of all of its fields.
 func (b *body) sendable(v val, pos plan.Pos) val {

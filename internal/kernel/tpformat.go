@@ -193,6 +193,9 @@ type Tracepoint struct {
 	PrintFmt string
 }
 
+// MaxArray is the most elements of an array that is a value as a whole. Elements of longer ones are.
+const MaxArray = 64
+
 // A TracepointField is one field of a tracepoint's record.
 type TracepointField struct {
 	// Name and CType are the field's name and its type as the format writes them.

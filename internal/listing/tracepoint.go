@@ -91,7 +91,7 @@ func tracepointField(t *kernel.Tracepoint, f kernel.TracepointField) Field {
 	case f.IsString:
 		out.Type, out.C = "string", f.CType+lengthOf(f)
 	case f.Array:
-		out.Type, out.C = "array", f.CType+lengthOf(f)
+		out.Type, out.C, out.Note = "array", f.CType+lengthOf(f), wholeNote(f)
 	case f.IsPtr:
 		out.Type = pointerWord(f.CType)
 	case f.Size > 8:
@@ -100,6 +100,15 @@ func tracepointField(t *kernel.Tracepoint, f kernel.TracepointField) Field {
 		out.Type = "bool"
 	}
 	return out
+}
+
+// wholeNote says that an array has too many elements to be a value.
+func wholeNote(f kernel.TracepointField) string {
+	if f.ArrayLen <= kernel.MaxArray {
+		return ""
+	}
+	first := argName(f.Name, 0) + "[0]"
+	return fmt.Sprintf("more than %d elements: no value, each of them is, as %s", kernel.MaxArray, first)
 }
 
 func lengthOf(f kernel.TracepointField) string {
