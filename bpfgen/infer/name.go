@@ -74,6 +74,9 @@ func (b tables) fitting(v val, have types.Type, pos plan.Pos) val {
 	if s, ok := v.constStr(); ok && have.Label == types.Name.Label {
 		return exprVal(b.u.nameConst(s, pos))
 	}
+	if _, isFloat := v.c.(plan.Float); isFloat {
+		return exprVal(narrow(b.rv(v, pos), have))
+	}
 	t := v.typ()
 	if t.IsName() && (have.Label == types.Name.Label || !isSyscallLabel(t.Label)) {
 		return exprVal(asName(b.rv(v, pos)))

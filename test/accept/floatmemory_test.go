@@ -306,15 +306,27 @@ func TestConstantsBesideNarrowFloats(t *testing.T) {
 	binary := need.Built(t, "gcc -g -O0", "floats.c", storedFloats)
 	text := `
 seen = table()
+hits, pairs = count(), count()
 def kept(e):
     n, set = e.args.n, 0.25
     if n.i != 0:
         set = n.f
+    hits[n.f].add()
+    hits[CONST].add()
+    pairs[n.i, n.f].add()
+    pairs[-1, CONST].add()
     seen[n.i] = (n.f if n.i != 0 else CONST, CONST if n.i == 0 else n.f, set)
 probe("uprobe:BIN:look", kernel = kept)
-at_exit(lambda: print(seen[0], seen[1]))
+at_exit(lambda: print(seen[0], seen[1], [c.value for c in
+    (hits[CONST], pairs[-1, CONST], hits[-2.25], pairs[1, -2.25])]))
 `
-	for constant, want := range map[string]string{"0.5": "(0.5, 0.5, 0.25) (-2.25, -2.25, -2.25)",
+	calls := startrace(t, "count", "uprobe:"+binary+":look", "-c", binary).ok(t).stdout
+	n, err := strconv.Atoi(strings.TrimSpace(calls[strings.LastIndex(strings.TrimSpace(calls), " ")+1:]))
+	if err != nil {
+		t.Fatalf("%q: %v", calls, err)
+	}
+	for constant, want := range map[string]string{
+		"0.5": fmt.Sprintf("(0.5, 0.5, 0.25) (-2.25, -2.25, -2.25) [%d, %d, 1, 1]", n, n),
 		"0.1": "this is a float of 32 bits or a float", "1e-50": "this is a float of 32 bits or a float"} {
 		code := strings.NewReplacer("BIN", binary, "CONST", constant).Replace(text)
 		if e := startrace(t, "-q", script(t, code), "-c", binary); !strings.Contains(e.stdout+e.stderr, want) {
