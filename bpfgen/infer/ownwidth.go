@@ -3,24 +3,23 @@ package infer
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/wire"
 )
 
 // The verbs of printf for unsigned numbers (%x of -100) show the bits of a negative int, as many as its field has. An
 // int of user space does not know from which field it is, so the compiler says it of each place where one is shown so
 // (plan.UserHalf.Widths). Points of a probe can differ in it: each record has widths of its own, which are known when
 // the programs are made, so that nothing is sent for them.
-
-// A widthSite is an argument of printf or sprintf that a verb for unsigned numbers shows.
-type widthSite struct {
-	at copySite
-	in syntax.Node // the function inside the handler that it is in, nil if it is in none
-}
 
 // ownWidth notes the widths of what printf and sprintf with a constant format show as unsigned numbers.
 func (u *userWalk) ownWidth(f *builtin, x *syntax.CallExpr, vals []uval) {
@@ -65,7 +64,53 @@ func fieldWidth(v uval) int {
 	if !v.part || v.v.comp || v.v.expr == nil || !isField(v.v.expr) {
 		return 0
 	}
-	if t := v.v.typ(); t.Signed && t.Bits < 64 {
+	return narrowWidth(v.v.typ())
+}
+
+// elementOf is any element of a list of the event, of which only the width is known (fieldWidth).
+func (u *userWalk) elementOf(list uval, pos plan.Pos) uval {
+	switch {
+	case list.each != nil:
+		return *list.each
+	case !list.known || !list.part:
+		return uval{}
+	}
+	switch o := list.v.obj.(type) {
+	case *ctxArray:
+		return uval{bits: narrowWidth(o.elem)}
+	case *dynArray:
+		return uval{bits: narrowWidth(o.elem)}
+	case *arrayObj:
+		return u.ofType(o.elem, pos)
+	case *structObj, *regStruct:
+		v, isList := u.b.attributes().listValue(list.v, pos)
+		size, signed := strings.CutPrefix(v.typ().Label, wire.LabelInts+"s")
+		if n, err := strconv.Atoi(size); isList && signed && err == nil {
+			return uval{bits: narrowWidth(types.IntOf(uint8(8*n), true))}
+		}
+	}
+	return uval{}
+}
+
+// ofType is an element of a type: an int, or an array of them.
+func (u *userWalk) ofType(id kernel.TypeID, pos plan.Pos) uval {
+	btf := u.b.u.btf(pos)
+	t, err := btf.Type(btf.Skip(id))
+	switch {
+	case err != nil:
+		return uval{}
+	case t.Kind == kernel.KindArray:
+		each := u.ofType(t.Elem, pos)
+		return uval{each: &each}
+	case t.Kind == kernel.KindInt || t.Kind == kernel.KindEnum:
+		return uval{bits: narrowWidth(types.IntOf(uint8(8*t.Size), t.Signed))}
+	}
+	return uval{}
+}
+
+// narrowWidth is the width of a type that has a sign and fewer than 64 bits, else 0.
+func narrowWidth(t types.Type) int {
+	if t.Signed && t.Bits < 64 {
 		return int(t.Bits)
 	}
 	return 0

@@ -203,7 +203,7 @@ func (u *userWalk) index(x *syntax.IndexExpr) uval {
 	}
 	u.capture(recv)
 	u.capture(i)
-	return uval{}
+	return u.elementOf(recv, x.Lbrack)
 }
 
 func (u *userWalk) unary(x *syntax.UnaryExpr) uval {

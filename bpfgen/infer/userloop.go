@@ -28,7 +28,13 @@ func (u *userWalk) bindAll(to syntax.Expr, v uval) {
 	names := elementsOf(to)
 	if len(names) == 0 || len(names) != len(v.elems) {
 		u.capture(v)
-		u.unknown(to)
+		if len(names) == 0 {
+			u.unknown(to)
+		}
+		one := u.elementOf(v, start(to))
+		for _, x := range names {
+			u.bindOne(x, one)
+		}
 		return
 	}
 	for i, x := range names {
@@ -90,16 +96,20 @@ type iterated struct {
 	elems []uval
 	// written: the loop is written out. The elements are used only if it is not.
 	written bool
+	// one is what is known of each element where elems is nil (elementOf).
+	one uval
 }
 
 // over walks what a loop goes over.
 func (u rounds) over(at syntax.Node, x syntax.Expr, loop loopBody) iterated {
 	var v uval
 	list := elementsOf(x)
+	one := uval{}
 	if list == nil {
 		v = u.expr(x)
 		u.certain().checkElements(start(x), v)
 		u.capture(v)
+		one = u.elementOf(v, start(x))
 		if known := u.selection().constants(x, v); known != nil {
 			v.elems = known
 		}
@@ -112,12 +122,12 @@ func (u rounds) over(at syntax.Node, x syntax.Expr, loop loopBody) iterated {
 		for i, e := range list {
 			u.mayDrop(u.half, e, v.elems[i])
 		}
-		return iterated{v.elems, true}
+		return iterated{elems: v.elems, written: true}
 	}
 	for i := range list {
 		u.capture(v.elems[i])
 	}
-	return iterated{elems: v.elems}
+	return iterated{elems: v.elems, one: one}
 }
 
 // writtenOut reports whether a loop is walked once for each of the elements. What is decided at the first point holds
@@ -140,7 +150,11 @@ func (u rounds) writtenOut(at syntax.Node, elems []uval, wanted bool) bool {
 func (u rounds) each(at syntax.Node, vars syntax.Expr, list iterated, body func(), before uvals) {
 	if !list.written {
 		u.frame.Vars = before
-		u.oneOf(vars, list.elems)
+		if list.elems == nil {
+			u.bindOne(vars, list.one)
+		} else {
+			u.oneOf(vars, list.elems)
+		}
 		body()
 		return
 	}
@@ -152,6 +166,22 @@ func (u rounds) each(at syntax.Node, vars syntax.Expr, list iterated, body func(
 		body()
 	}
 	u.half = half
+}
+
+// bindOne makes variables of one value of user space, of which only the width is known, or that of its elements.
+func (u *userWalk) bindOne(to syntax.Expr, v uval) {
+	if id, isName := unparen(to).(*syntax.Ident); isName {
+		u.bind(id.Binding.(*resolve.Binding), v)
+		return
+	}
+	names := elementsOf(to)
+	if v.each == nil || len(names) == 0 {
+		u.unknown(to)
+		return
+	}
+	for _, x := range names {
+		u.bindOne(x, *v.each)
+	}
 }
 
 // oneOf makes variables values of user space, each an element of a list, of which only the width is known.
@@ -219,7 +249,7 @@ func (u rounds) overElements(c *syntax.ForClause, loop loopBody, may bool) itera
 	v := u.expr(c.X)
 	u.certain().checkElements(start(c.X), v)
 	u.capture(v)
-	return iterated{}
+	return iterated{one: u.elementOf(v, start(c.X))}
 }
 
 // constants are the elements of what a loop goes over, if all of it is known now.

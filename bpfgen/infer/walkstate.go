@@ -274,6 +274,8 @@ type uval struct {
 	typ string
 	// bits is the width of the field that it is, where user space decides which of some of the same width, else 0.
 	bits int
+	// each is what each element is of an array of arrays that user space goes over, nil for all others.
+	each *uval
 	// elems are the elements of a tuple that is made in user space, and of a list as long as it has no name.
 	elems []uval
 	// fn is the function inside the handler that it is. It is nil where it is none.
@@ -398,3 +400,9 @@ func (u *userWalk) calling() arguments { return arguments{u} }
 // call the next twice would have a number of them that doubles with each. The
 // calls beyond it get whole values.
 const maxCopies = 2000
+
+// A widthSite is an argument of printf or sprintf that a verb for unsigned numbers shows.
+type widthSite struct {
+	at copySite
+	in syntax.Node // the function inside the handler that it is in, nil if it is in none
+}

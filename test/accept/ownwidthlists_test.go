@@ -1,0 +1,78 @@
+package accept
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/test/need"
+)
+
+// listedInts has arrays and vectors of -1, 2, -3 of each type of ints, and rows of them.
+const listedInts = `
+#include <vector>
+enum kind : signed char { low = -3, none = -1, two = 2 };
+#define LISTS(type, name, a, b, c) \
+	struct name##s { type list[3]; type rows[2][3]; std::vector<type> grown; } name = { \
+		{ a, b, c }, { { a, b, c }, { c, b, a } }, { a, b, c } }; \
+	extern "C" __attribute__((noinline)) long on_##name(name##s *p) { return p->list[0]; }
+LISTS(signed char, bytes, -1, 2, -3)
+LISTS(short, shorts, -1, 2, -3)
+LISTS(int, ints, -1, 2, -3)
+LISTS(long, longs, -1, 2, -3)
+LISTS(unsigned, words, -1u, 2, -3u)
+LISTS(kind, kinds, none, two, low)
+int main() {
+	on_bytes(&bytes); on_shorts(&shorts); on_ints(&ints); on_longs(&longs); on_words(&words); on_kinds(&kinds);
+}
+`
+
+// An element of an array or a list has its own bits, however a handler comes to it.
+//
+// > It does not matter whether the field has a name in between, stands in a list that a `for` goes over, or is one of
+// > several fields of the same width.
+func TestOwnWidthOfElements(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	for _, compiler := range []string{"g++ -g -O0", "clang++ -g -O0 -gdwarf-4"} {
+		binary := need.Built(t, compiler, "lists.cpp", listedInts)
+		for name, bits := range map[string]int{"bytes": 8, "shorts": 16, "ints": 32, "longs": 64, "words": 32,
+			"kinds": 8} {
+			code := strings.NewReplacer("BIN", binary, "NAME", name).Replace(elementsByAllWays)
+			low := fmt.Sprintf("%x 2 %x", ^uint64(0)>>(64-bits), ^uint64(2)<<(64-bits)>>(64-bits))
+			want := strings.Repeat(low+"\n", 11)
+			if e := startrace(t, "-q", script(t, code), "-c", binary).ok(t); e.stdout != want {
+				t.Errorf("%s, %s: got\n%s\nwant\n%s", compiler, name, e.stdout, want)
+			}
+		}
+	}
+}
+
+// elementsByAllWays prints three elements of the array, the vector and a row.
+const elementsByAllWays = `
+at = {"first": 0}
+def show(list):
+    first = at["first"]
+    printf("%x %x %x\n", list[0], list[1], list[2])
+    printf("%x %x %x\n", list[first], list[first + 1], list[first + 2])
+    a, b, c = list
+    printf("%x %x %x\n", a, b, c)
+    print(*[sprintf("%x", x) for x in list])
+def looped(list):
+    for n, x in [(0, 0)]:
+        pass
+    text = []
+    for x in list:
+        text.append(sprintf("%x", x))
+    print(" ".join(text))
+def each(e):
+    p = e.args.p
+    show(p.list)
+    looped(p.list)
+    show(p.grown)
+    looped(p.grown)
+    for row in p.rows:
+        print(*[sprintf("%x", x) for x in row])
+        break
+probe("ufunc:BIN:on_NAME", each)
+`
