@@ -26,6 +26,7 @@ import (
 //	s.upper         $text(s).upper            and the other methods of strings that the interpreter does otherwise
 //	s[i:j:k]        $stepped(s)[i:j:k]
 //	b"\x01"         $bytes("\x01")
+//	x in y          $in(x, y)                 also not in, == and !=, of what could be a list that was cut
 //	e.args.dfd      $bits($ev[0], $ev[-1])    in a copy, where printf shows it without its sign (specialise.go)
 //
 // The compiler of kernel halves reads the tree as it was written: all is undone
@@ -41,6 +42,10 @@ const (
 	textName    = "$text"
 	steppedName = "$stepped"
 	bitsName    = "$bits"
+	inName      = "$in"
+	notInName   = "$not_in"
+	equalName   = "$equal"
+	unequalName = "$unequal"
 )
 
 // instruments are the functions by these names.
@@ -55,6 +60,10 @@ var instruments = starlark.StringDict{
 	textName:    onOperand(textName, value.WithMethods),
 	steppedName: onOperand(steppedName, value.Stepped),
 	bitsName:    starlark.NewBuiltin(bitsName, bits),
+	inName:      comparison(inName, syntax.IN),
+	notInName:   comparison(notInName, syntax.NOT_IN),
+	equalName:   comparison(equalName, syntax.EQL),
+	unequalName: comparison(unequalName, syntax.NEQ),
 }
 
 // onBytes are the interpreter's builtins that take or give bytes, for ours.
@@ -170,7 +179,11 @@ func boundedBuiltin(f *starlark.Builtin) *starlark.Builtin {
 		if err := value.CheckNeeds(th, f.Name(), args); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name(), err)
 		}
-		return f.CallInternal(th, args, kwargs)
+		made, err := f.CallInternal(th, args, kwargs)
+		if err == nil {
+			tellAbout(th, f.Name(), args, made)
+		}
+		return made, err
 	})
 }
 
@@ -400,6 +413,7 @@ func replacement(x syntax.Expr) syntax.Expr {
 		case x.Op == syntax.STAR && !isSmallOf(x.X, x.Y) && !isSmallOf(x.Y, x.X):
 			return callOf(timesName, x.OpPos, x.X, x.Y)
 		}
+		return compared(x)
 	case *syntax.CallExpr:
 		dot, ok := x.Fn.(*syntax.DotExpr)
 		if ok && calledMethods[dot.Name.Name] {

@@ -67,6 +67,8 @@ func nodes(f *syntax.File) string {
 // Errors of what was changed stand at the operator, and nothing of the change shows.
 func TestInstrumentedErrors(t *testing.T) {
 	for text, want := range map[string]string{
+		"def f(x):\n    return 1 in x\nf(1)\n":          "t.star:2:14: ",
+		"def f(x):\n    return x == f\nf(1) in 1\n":     "t.star:3:6: ",
 		"def f(x):\n    return x + \"a\"\nf(1)\n":       "t.star:2:14: int + string: these types have no +",
 		"def f(x):\n    x += \"a\"\nf(1)\n":             "t.star:2:7: int + string",
 		"def f(x):\n    return \"%d\" % x\nf(\"a\")\n":  "t.star:2:17: %d",

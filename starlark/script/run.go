@@ -49,6 +49,7 @@ func New(o Options) *Host {
 	h.env.Wait = h.going.wait
 	value.SetRoom(h.thread, o.Room)
 	value.SetGoing(h.thread, h.going.stopped)
+	tellCuts(h.thread, o.Warn)
 	h.env.Full.Where = h.where
 	h.captures = newCaptures(h)
 	h.special = newSpecialiser(h)

@@ -92,3 +92,9 @@ func holdsCutList(v starlark.Value, depth int) bool {
 	}
 	return depth > 0 && slices.ContainsFunc(partsOf(v), func(e starlark.Value) bool { return holdsCutList(e, depth-1) })
 }
+
+// CutLen is how many elements were read of a tuple that was cut; false of what is none.
+func CutLen(v starlark.Value) (n int, ok bool) {
+	t, isTuple := v.(starlark.Tuple)
+	return len(t), isTuple && isCutTuple(t)
+}
