@@ -21,16 +21,22 @@ var flagLine = regexp.MustCompile(`(?m)^ +(?:-\w, +)?--([\w-]+) ([A-Z]+) `)
 // toolFlags reads a tool's own flags from its help.
 func toolFlags(t *testing.T, tool string) (flags []toolFlag) {
 	t.Helper()
+	for _, m := range flagLine.FindAllStringSubmatch(ownHelp(t, tool), -1) {
+		flags = append(flags, toolFlag{m[1], m[2]})
+	}
+	return flags
+}
+
+// ownHelp is what a tool's help says of its own flags.
+func ownHelp(t *testing.T, tool string) string {
+	t.Helper()
 	var out bytes.Buffer
 	o := session.Options{Own: behindFile, Args: []string{tool, "--help"}, Stdout: &out, Stderr: &out}
 	if _, err := session.Run(o); err != nil {
 		t.Fatal(err)
 	}
 	own, _, _ := strings.Cut(out.String(), "Flags of every script")
-	for _, m := range flagLine.FindAllStringSubmatch(own, -1) {
-		flags = append(flags, toolFlag{m[1], m[2]})
-	}
-	return flags
+	return own
 }
 
 // mistaken are values that no flag of a kind takes. Some numbers and texts may be anything.

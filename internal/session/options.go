@@ -6,6 +6,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/flags"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/memory"
@@ -83,6 +85,8 @@ type Options struct {
 	Kernel *kernel.Options
 	// Twins is for tests: handlers run on both sides, and their containers are compared. It is nil in all other runs.
 	Twins *twins.Twins
+	// Made is for tests: Verify gives it what it has compiled, and how a run would load that.
+	Made func(*bpfgen.Unit, attach.Options) error
 }
 
 // The exit codes of the command.

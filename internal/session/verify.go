@@ -57,6 +57,11 @@ func Verify(o Options) (out *Outcome, err error) {
 	p := s.whole()
 	s.explainTarget(&p.plan.Target)
 	result, err := s.loader.compile(p, explain.Stages{})
+	if err == nil && o.Made != nil {
+		if err := o.Made(p.unit, s.loader.options(p)); err != nil {
+			return nil, err
+		}
+	}
 	return outcomeOf(p, result, err), nil
 }
 
