@@ -239,6 +239,9 @@ func TestSlowMoves(t *testing.T) {
 				regexp.QuoteMeta(dir), file))
 		}
 	}
+	if kernelFunctions(t) { // msync is seen by the function that it calls
+		e.has(t, `(?m)^wl-moves +\d+ +msync +0 +\d+\.\d\d \S+ +`+regexp.QuoteMeta(dir)+`/mapped$`)
+	}
 	e, d = tool(t, []string{"fsdist"}, "moves", dir)
 	fs := regexp.MustCompile(`(?m)^time\[(\S+), write\] \(us\):$`).FindStringSubmatch(e.stdout)
 	if fs == nil {
