@@ -33,8 +33,8 @@ func TestToolsLoad(t *testing.T) {
 	t.Logf("%d command lines, %d programs", loads.lines, len(loads.met))
 }
 
-// largest are tools of which the verifier follows most, by the kernels' own counts: the short form loads them only, with
-// all of their flags.
+// largest are tools of which the verifier follows most, by the kernels' own counts: the short form loads only them,
+// with all of their flags.
 var largest = []string{"execsnoop", "fileslower", "opensnoop", "statsnoop", "tcpdrop"}
 
 // toolLoads loads programs, each once.
@@ -54,7 +54,7 @@ func (l *toolLoads) tool(t *testing.T, m stdlib.Module) {
 		t.Errorf("%q: %v", args, err)
 	}
 	if lacks != "" && m.Name != "lhist" {
-		t.Skipf("%s: %s", m.Name, lacks)
+		t.Skipf("needs what %s does: %s", m.Name, lacks)
 	}
 	words := toolWords(t, m.Name)
 	for _, f := range words {
@@ -147,9 +147,10 @@ var usual = map[string][]string{
 // usualOf are those of flags that take only some values of their kind, or none that changes a program: these are tried
 // only with all others.
 var usualOf = map[string][]string{
-	"every": {"1s"}, "frames": {"127"}, "functions": {"main*"}, "hi": {"100"}, "interval": {"1s"}, "library": {"c"}, "quote": {""},
-	"milliseconds": {""}, "rate": {"100"}, "rows": {"7"}, "sample": {"1/1000", "1/1"}, "shell": {"/bin/bash"},
-	"sort": {"sent"}, "sub": {"6"}, "timestamp": {""}, "top": {"7"}, "unit": {"ns"}, "where": {"e.ret < 0"},
+	"every": {"1s"}, "frames": {"127"}, "functions": {"main*"}, "hi": {"100"}, "interval": {"1s"}, "library": {"c"},
+	"milliseconds": {""}, "quote": {""}, "rate": {"100"}, "rows": {"7"}, "sample": {"1/1000", "1/1"},
+	"shell": {"/bin/bash"}, "sort": {"sent"}, "sub": {"6"}, "timestamp": {""}, "top": {"7"}, "unit": {"ns"},
+	"where": {"e.ret < 0"},
 }
 
 var ownFlag = regexp.MustCompile(`(?m)^ +(?:-\w, +)?--([\w-]+)(?: ([a-zA-Z|]+))? `)

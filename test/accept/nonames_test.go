@@ -48,7 +48,8 @@ func TestExecutedDescriptor(t *testing.T) {
 	e.hasLines(t, linesWith(e.stdout, "tried"), []string{"tried " + name + " -13", "tried " + folder + " -13"})
 }
 
-// A stat of AT_FDCWD without a name is one of the folder in which it was called; without AT_EMPTY_PATH it is of nothing.
+// A stat of AT_FDCWD without a name is one of the folder in which it was called. Without AT_EMPTY_PATH it is of
+// nothing.
 func TestStatsnoopFolder(t *testing.T) {
 	folder, err := os.Getwd()
 	if err != nil {
