@@ -70,7 +70,9 @@ func (l *toolLoads) tool(t *testing.T, m stdlib.Module) {
 			args = all
 		}
 	}
-	l.check(t, args, false)
+	if !testing.Short() {
+		l.check(t, args, false)
+	}
 	l.check(t, append(args, everyScript...), true)
 }
 
