@@ -26,14 +26,17 @@ func (pr *probe) walk() {
 		pr.u.res.Tree.Keep[pr.p.ID] = pr.p.Keep
 	}
 	defer pr.clashes()
-	for _, t := range pr.targets {
+	for part, t := range pr.targets {
 		names := t.Names()
 		pr.u.res.Points[pr.p.ID] += len(names)
 		pr.u.res.Names[pr.p.ID] = append(pr.u.res.Names[pr.p.ID], names...)
-		mistakes := len(pr.u.diags)
+		mistakes, programs := len(pr.u.diags), len(pr.u.res.Tree.Programs)
 		if r := refusal.Attempt(func() { pr.program(t) }); r != nil {
 			r.Final = true
 			pr.u.mistake(r)
+		}
+		for _, p := range pr.u.res.Tree.Programs[programs:] {
+			p.Part = part
 		}
 		if len(pr.u.diags) > mistakes {
 			return // other points would say the same again

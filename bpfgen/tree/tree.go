@@ -91,6 +91,9 @@ type Program struct {
 	Name string // unique; the symbol of the program
 	// Probe is the plan's probe that the program serves, -1 for none.
 	Probe int
+	// Part is the number of the probe's point or pattern that the program is for, in the order of the script. event()
+	// has a function for each, which run in that order where the points are one.
+	Part int
 	// Beside: it only counts what the probe's other programs do not see. Its runs are none of the probe's.
 	Beside bool
 	// Attach says at what the program is attached, and so what its context is. A Tail has that of the programs that

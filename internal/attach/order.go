@@ -22,7 +22,8 @@ import (
 //     that is the order in which they were attached. Links of them do so until 6.14, when
 //     they came to keep a list.
 //
-// Programs of one probe keep their order, in which ends come before starts.
+// So do the functions of one event(), each at a point of its own, which may be one point. Programs for one point keep
+// their order, in which ends come before starts.
 
 // less orders programs for attaching.
 func (l *Loaded) less(p, q *program) int {
@@ -36,9 +37,9 @@ func (l *Loaded) less(p, q *program) int {
 	case pHead != qHead:
 		return 1
 	case pHead:
-		return cmp.Compare(q.Probe, p.Probe)
+		return cmp.Or(cmp.Compare(q.Probe, p.Probe), cmp.Compare(q.Part, p.Part))
 	}
-	return cmp.Compare(p.Probe, q.Probe)
+	return cmp.Or(cmp.Compare(p.Probe, q.Probe), cmp.Compare(p.Part, q.Part))
 }
 
 // turnsRound reports whether the kernel would run the parts of sessions at the return

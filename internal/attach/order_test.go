@@ -16,6 +16,11 @@ func TestOrderOfAttaching(t *testing.T) {
 		return &program{Program: &tree.Program{Probe: probe, Attach: tree.Attach{Way: way}}, multi: multi}
 	}
 	by := func(mech tree.AttachKind) tree.Way { return &tree.Functions{Mech: mech} }
+	part := func(probe, part int, mech tree.AttachKind) *program {
+		p := at(probe, by(mech), false)
+		p.Part = part
+		return p
+	}
 	for _, test := range []struct {
 		name     string
 		programs []*program
@@ -34,13 +39,21 @@ func TestOrderOfAttaching(t *testing.T) {
 			"0 1"},
 		{"calls", []*program{at(0, by(tree.AttachFexit), false), at(0, by(tree.AttachFentry), false),
 			at(1, by(tree.AttachFexit), false), at(1, by(tree.AttachFentry), false)}, true, "1 1 0 0"},
+		{"functions of an event", []*program{part(0, 0, tree.AttachUprobe), part(0, 1, tree.AttachUprobe),
+			part(1, 0, tree.AttachUprobe)}, true, "1 0/1 0"},
+		{"and at returns", []*program{part(0, 0, tree.AttachKretprobe), part(0, 1, tree.AttachKretprobe),
+			part(1, 0, tree.AttachKretprobe)}, true, "0 0/1 1"},
 		{"iterators last", []*program{at(0, tree.Iterator{}, false), at(1, by(tree.AttachUprobe), false)}, true, "1 0"},
 	} {
 		l := &Loaded{unit: &bpfgen.Unit{Tree: &tree.Unit{}}, programs: test.programs,
 			opts: Options{ReturnsAsEntries: func() bool { return test.asEntry }}}
 		var got []string
 		for _, p := range l.selected(func(*program) bool { return true }) {
-			got = append(got, fmt.Sprint(p.Probe))
+			name := fmt.Sprint(p.Probe)
+			if p.Part > 0 {
+				name += fmt.Sprint("/", p.Part)
+			}
+			got = append(got, name)
 		}
 		if s := strings.Join(got, " "); s != test.want {
 			t.Errorf("%s: got %s, want %s", test.name, s, test.want)

@@ -10,7 +10,7 @@ import (
 
 // inTurn declares three probes at each of some points, by three calls, and notes at each event which of the three ran
 // before in its process: what the first finds is the third, what the second finds is the first. Points are named by
-// their kind, and the entries of spans with a + behind it.
+// their kind, the entries of spans with a + behind it, and the three functions of one event() with a &.
 const inTurn = `
 last = table(size = 4096)
 turns = count()
@@ -35,7 +35,21 @@ def calls(point, i, where):
         last[kind, e.pid] = i
     probe(point, handler, start = start, where = where)
 
+def together(point, where):
+    kind = point.split(":")[0] + "&"
+    def part(i):
+        def f(e):
+            if where == None or where(e):
+                before = last.get((kind, e.pid), 0)
+                turns[kind, i, before].add()
+                last[kind, e.pid] = i
+                return record(i = i)
+        return f
+    probe(event(*[(point, part(i)) for i in [1, 2, 3]]), lambda e: None)
+
 def declare(points, spans, where):
+    for point in points + spans:
+        together(point, where)
     for i in [1, 2, 3]:
         for point in points:
             stand(point, i, where)
@@ -69,6 +83,8 @@ func checkTurns(t *testing.T, e ended, n int, points ...string) {
 //
 // > Probes at one point run in the order in which the script declares them, at entries and at returns.
 // > What one of them leaves in a table the next one finds.
+//
+// > So do the functions of an `event()` at one point.
 func TestOrderInKernel(t *testing.T) {
 	needKernelFunctions(t)
 	n := scaled(400)
@@ -80,7 +96,8 @@ declare(["kprobe:vfs_read", "kretprobe:vfs_read", "fentry:vfs_read", "fexit:vfs_
 declare(["rawtracepoint:sys_enter"], [], lambda e: e.comm == "wl-reads" and e.args.id == 0)
 `, nil, "reads", strconv.Itoa(n), "64")
 	checkTurns(t, e, n, "kprobe", "kretprobe", "fentry", "fexit", "tracepoint", "rawtracepoint", "func", "func+",
-		"syscall", "syscall+")
+		"syscall", "syscall+", "kprobe&", "kretprobe&", "fentry&", "fexit&", "tracepoint&", "rawtracepoint&", "func&",
+		"syscall&")
 }
 
 // Links of many functions, and sessions, keep the order as single probes do.
@@ -96,7 +113,7 @@ pattern = "`+pattern+`"
 reads = lambda e: e.comm == "wl-reads" and e.func == "vfs_read"
 declare(["kprobe:" + pattern, "kretprobe:" + pattern], ["func:" + pattern], reads)
 `, nil, "reads", strconv.Itoa(n), "64")
-	checkTurns(t, e, n, "kprobe", "kretprobe", "func", "func+")
+	checkTurns(t, e, n, "kprobe", "kretprobe", "func", "func+", "kprobe&", "kretprobe&", "func&")
 }
 
 // Events that are counted, and accesses that are watched, too.
@@ -108,7 +125,7 @@ func TestOrderOfCounters(t *testing.T) {
 declare(["software:page-faults:1"], [], lambda e: e.comm == "wl-faults" and e.addr >= 0x200000000000
         and e.addr < 0x210000000000)
 `, nil, "faults", strconv.Itoa(n))
-	checkTurns(t, e, n, "software")
+	checkTurns(t, e, n, "software", "software&")
 }
 
 // In programs, too: at entries, returns, and at static probes, in C and in Go, whose returns are probed at
@@ -120,12 +137,12 @@ func TestOrderInPrograms(t *testing.T) {
 		want                          []string
 	}{
 		{"calls", "uprobe:BIN:negative uretprobe:BIN:negative", "ufunc:BIN:negative", "calls 50", 50,
-			[]string{"uprobe", "uretprobe", "ufunc", "ufunc+"}},
+			[]string{"uprobe", "uretprobe", "ufunc", "ufunc+", "uprobe&", "uretprobe&", "ufunc&"}},
 		{"calls", "uprobe:BIN:neg* uretprobe:BIN:neg*", "ufunc:BIN:neg*", "calls 50", 50,
-			[]string{"uprobe", "uretprobe", "ufunc", "ufunc+"}},
+			[]string{"uprobe", "uretprobe", "ufunc", "ufunc+", "uprobe&", "uretprobe&", "ufunc&"}},
 		{"goroutines", "uprobe:BIN:main.negative uretprobe:BIN:main.negative", "ufunc:BIN:main.negative", "1", 3,
-			[]string{"uprobe", "uretprobe", "ufunc", "ufunc+"}},
-		{"static", "usdt:BIN:work:forms", "", "50", 50, []string{"usdt"}},
+			[]string{"uprobe", "uretprobe", "ufunc", "ufunc+", "uprobe&", "uretprobe&", "ufunc&"}},
+		{"static", "usdt:BIN:work:forms", "", "50", 50, []string{"usdt", "usdt&"}},
 	} {
 		t.Run(test.program, func(t *testing.T) {
 			e := onTarget(t, test.program, inTurn+fmt.Sprintf("declare(%q.split(), %q.split(), None)\n", test.points,
