@@ -2,6 +2,7 @@ package builtins
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -73,22 +74,71 @@ func decodedSize(s string) uint64 {
 
 // nesting is how deep the brackets of a text of JSON are nested, those within its strings aside.
 func nesting(s string) (deepest int) {
-	depth, quoted := 0, false
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '[' || c == '{':
+	depth := 0
+	for c := range punctuation(s) {
+		switch c {
+		case '[', '{':
 			depth++
 			deepest = max(deepest, depth)
-		case c == ']' || c == '}':
+		case ']', '}':
 			depth--
 		}
 	}
 	return deepest
+}
+
+// punctuation are the brackets and commas of a text of JSON, those within its strings aside.
+func punctuation(s string) iter.Seq[byte] {
+	return func(yield func(byte) bool) {
+		quoted := false
+		for i := 0; i < len(s); i++ {
+			switch c := s[i]; {
+			case quoted && c == '\\':
+				i++
+			case c == '"':
+				quoted = !quoted
+			case quoted:
+			case strings.IndexByte("[]{},", c) >= 0 && !yield(c):
+				return
+			}
+		}
+	}
+}
+
+// checkJSON refuses to write JSON for which there is no room.
+func checkJSON(th *starlark.Thread, name string, args starlark.Tuple, kwargs []starlark.Tuple) error {
+	if name == "encode" {
+		return value.CheckJSONOf(th, 0, 0, args...)
+	}
+	words := map[string]string{"prefix": "", "indent": "\t"}
+	for _, kv := range kwargs {
+		key, _ := starlark.AsString(kv[0])
+		words[key], _ = starlark.AsString(kv[1])
+	}
+	line, by := uint64(1+len(words["prefix"])), uint64(len(words["indent"]))
+	if name == "encode_indent" {
+		return value.CheckJSONOf(th, line, by, args...)
+	}
+	var text string
+	if len(args) > 0 {
+		text, _ = starlark.AsString(args[0])
+	}
+	return value.TextRoom(th, indented(text, line, by))
+}
+
+// indented is about how long a text of JSON is with line feeds, at each of which so many bytes are put, and by for each
+// bracket around it.
+func indented(text string, line, by uint64) uint64 {
+	n, depth := uint64(len(text)), uint64(0)
+	for c := range punctuation(text) {
+		switch n += line + depth*by; c {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth -= min(depth, 1)
+		}
+	}
+	return n
 }
 
 // jsonWriter is a function that writes JSON. The line feeds that it sets are the script's,
@@ -96,7 +146,7 @@ func nesting(s string) (deepest int) {
 func jsonWriter(name string, f starlark.Value) *starlark.Builtin {
 	return starlark.NewBuiltin("json."+name, func(th *starlark.Thread, _ *starlark.Builtin,
 		args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if err := value.CheckTextOf(th, args...); err != nil {
+		if err := checkJSON(th, name, args, kwargs); err != nil {
 			return nil, err
 		}
 		texts := slices.Clone(args)

@@ -1,8 +1,10 @@
 package builtins
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+	"unsafe"
 
 	"go.starlark.net/starlark"
 
@@ -65,7 +67,8 @@ func printCall(e *Env, c *call) (starlark.Value, error) {
 	if err := rest.unpack("sep?", &sep); err != nil {
 		return nil, err
 	}
-	if err := value.CheckTextOf(c.thread, c.args...); err != nil {
+	seps := uint64(len(sep)) * uint64(len(c.args))
+	if err := errors.Join(value.TextRoom(c.thread, seps), value.CheckTextOf(c.thread, c.args...)); err != nil {
 		return nil, err
 	}
 	e.out = e.out[:0]
@@ -83,6 +86,9 @@ func announceCall(e *Env, c *call) (starlark.Value, error) {
 	if err := c.unpack("text", &text); err != nil {
 		return nil, err
 	}
+	if err := value.CheckTextOf(c.thread, starlark.String(text)); err != nil {
+		return nil, err
+	}
 	if !e.Muted {
 		e.Runtime.Announce(value.Screen(starlark.String(text)))
 	}
@@ -94,7 +100,7 @@ func (e *Env) appendText(dst []byte, v starlark.Value) []byte { return append(ds
 
 // write gives a line to the output. Its memory is used again by the next one.
 func (e *Env) write(line []byte) (starlark.Value, error) {
-	e.out = line
+	e.keep(line)
 	if e.Muted {
 		return starlark.None, nil
 	}
@@ -102,6 +108,17 @@ func (e *Env) write(line []byte) (starlark.Value, error) {
 		return nil, fmt.Errorf("output: %w", err)
 	}
 	return starlark.None, nil
+}
+
+// keep keeps the room of a line, and of its arguments, for the next one, but for one that is long.
+func (e *Env) keep(line []byte) {
+	const most = 1 << 16
+	if e.out = line; cap(line) > most {
+		e.out = nil
+	}
+	if clear(e.fmtArgs); cap(e.fmtArgs) > most/int(unsafe.Sizeof(format.Arg{})) {
+		e.fmtArgs = nil
+	}
 }
 
 func printfCall(e *Env, c *call) (starlark.Value, error) {
@@ -114,7 +131,7 @@ func printfCall(e *Env, c *call) (starlark.Value, error) {
 
 func sprintfCall(e *Env, c *call) (starlark.Value, error) {
 	line, err := e.sprintf(e.out[:0], c)
-	e.out = line
+	defer e.keep(line)
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +146,9 @@ func sprintfCall(e *Env, c *call) (starlark.Value, error) {
 // not fill memory.
 const maxFormats = 256
 
+// longestFormat is how long a format in the cache may be.
+const longestFormat = 4 << 10
+
 // sprintf appends the text of printf or sprintf to dst.
 func (e *Env) sprintf(dst []byte, c *call) ([]byte, error) {
 	if len(c.kwargs) > 0 {
@@ -137,7 +157,7 @@ func (e *Env) sprintf(dst []byte, c *call) ([]byte, error) {
 	if len(c.args) == 0 {
 		return dst, fmt.Errorf("%s: got no format", c.name)
 	}
-	if err := value.CheckTextOf(c.thread, c.args...); err != nil {
+	if err := checkFormatted(c); err != nil {
 		return dst, err
 	}
 	text, ok := c.args[0].(starlark.String)
@@ -156,11 +176,23 @@ func (e *Env) sprintf(dst []byte, c *call) ([]byte, error) {
 	for _, a := range c.args[1:] {
 		e.fmtArgs = append(e.fmtArgs, e.outputArg(a, c.name == "printf"))
 	}
+	if err := value.TextRoom(c.thread, f.Extra(e.fmtArgs)); err != nil {
+		return dst, fmt.Errorf("%s: %w", c.name, err)
+	}
 	out, err := f.Append(dst, e.fmtArgs)
 	if err != nil {
 		return dst, fmt.Errorf("%s: %w", c.name, err)
 	}
 	return out, nil
+}
+
+// checkFormatted refuses arguments of printf or sprintf for whose texts there is no room, or for what it takes to read
+// the format and to hold the arguments.
+func checkFormatted(c *call) error {
+	const ofVerb, ofArg = 300, 500
+	text, _ := starlark.AsString(c.args[0])
+	n := ofVerb*uint64(strings.Count(text, "%")) + ofArg*uint64(len(c.args))
+	return errors.Join(value.TextRoom(c.thread, n/4), value.CheckTextOf(c.thread, c.args...))
 }
 
 // outputArg is an argument of printf, or of sprintf, whose text knows by itself
@@ -196,6 +228,9 @@ func (e *Env) format(text string, escaped bool) (*format.Format, error) {
 	}
 	if escaped {
 		f.Escape = e.Escape
+	}
+	if len(text) > longestFormat { // no format that is used often
+		return f, nil
 	}
 	if len(e.formats) >= maxFormats {
 		clear(e.formats)
@@ -259,13 +294,27 @@ func showCall(e *Env, c *call) (starlark.Value, error) {
 	if e.Muted {
 		return starlark.None, nil
 	}
-	if err := value.CheckTextOf(c.thread, v); err != nil {
+	if err := value.CheckRowsOf(c.thread, v); err != nil {
 		return nil, err
 	}
+	o.Room = func(n uint64) error { return value.TextRoom(c.thread, n) }
 	if err := e.Runtime.Show(v, o); err != nil {
 		return nil, fmt.Errorf("show: %w", err)
 	}
 	return starlark.None, nil
+}
+
+// row prints a row of columns().
+func (e *Env) row(th *starlark.Thread, row func([]format.Arg) error, list starlark.Tuple) error {
+	if err := value.CheckTextOf(th, list...); err != nil {
+		return err
+	}
+	e.fmtArgs = e.fmtArgs[:0]
+	for _, a := range list {
+		e.fmtArgs = append(e.fmtArgs, FormatArg(a))
+	}
+	defer e.keep(e.out)
+	return row(e.fmtArgs)
 }
 
 func columnsCall(e *Env, c *call) (starlark.Value, error) {
@@ -286,20 +335,16 @@ func columnsCall(e *Env, c *call) (starlark.Value, error) {
 		return nil, fmt.Errorf("columns: %w", err)
 	}
 	return starlark.NewBuiltin("columns("+strings.Join(names, ", ")+")",
-		func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+		func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
 			error) {
 			if len(kwargs) > 0 || len(args) != len(names) {
 				return nil, fmt.Errorf("a row has %s (%s), got %s", format.Count(len(names), "column"),
 					strings.Join(names, ", "),
 					format.Count(len(args), "value"))
 			}
-			e.fmtArgs = e.fmtArgs[:0]
-			for _, a := range args {
-				e.fmtArgs = append(e.fmtArgs, FormatArg(a))
-			}
 			if e.Muted {
 				return starlark.None, nil
 			}
-			return starlark.None, row(e.fmtArgs)
+			return starlark.None, e.row(th, row, args)
 		}), nil
 }

@@ -50,6 +50,8 @@ type ShowOptions struct {
 	Percent bool
 	// Screen clears a terminal before.
 	Screen bool
+	// Room is an error where there is no room for so many bytes of a table.
+	Room func(bytes uint64) error
 }
 
 // An ExitError unwinds a script after exit(); it is no failure. Code is what exit() was given.

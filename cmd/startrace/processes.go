@@ -1,17 +1,16 @@
 package main
 
-// processLimit is the limit of the processes of a user (`ulimit -u`), and behind it the greatest that it could be set
-// to. Threads count as processes. Go's runtime ends with a dump where it cannot start one, at any time. So where the
-// limit is low, startrace_entry tries before the runtime begins whether the kernel makes as many processes as a run has
-// threads where there are few CPUs. It does so for root whatever the limit says.
-var processLimit [2]uint64
-
-// processError is the last error of these tries, below 0.
+// processError is the last error, below 0, of tries to have as many processes at once as a run has threads where there
+// are few CPUs. Threads count as processes. Go's runtime ends with a dump where it cannot start one, at any time. So
+// startrace_entry tries before the runtime begins whether the kernel makes so many. Both the limit of a user
+// (`ulimit -u`, from which root is free) and that of the control group and of those above it (pids.max) say no by
+// EAGAIN, and only a try tells what they leave.
 var processError int64
 
 // fewProcesses is what the user is told if it is EAGAIN.
-var fewProcesses = "startrace: the limit of processes and threads (ulimit -u) leaves fewer than 16 for this user, " +
-	"which a program of Go needs; raise it: ulimit -u unlimited, or end other processes of this user\n"
+var fewProcesses = "startrace: the limit of processes and threads (ulimit -u, or pids.max of the control group) " +
+	"leaves fewer than 16, which a program of Go needs; raise it: ulimit -u unlimited, TasksMax= of a unit, " +
+	"--pids-limit of a container; or end other processes\n"
 
 // The linker keeps them for the entry alone.
-var _, _, _ = processLimit, processError, fewProcesses
+var _, _ = processError, fewProcesses

@@ -188,7 +188,9 @@ func (o *Output) Flush() {
 	default:
 		o.err = o.reader.gone(o.w)
 	}
-	o.buf = o.buf[:0]
+	if o.buf = o.buf[:0]; cap(o.buf) > 4*pieceSize { // of a long line
+		o.buf = nil
+	}
 }
 
 // write writes the buffer. A pager, or a connection that is stalled, can keep a write waiting for ever. That is right

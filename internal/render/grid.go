@@ -14,7 +14,8 @@ type grid struct {
 
 // appendGrid renders keyed rows in columns, numbers to the right. Where
 // columns have names there is a line with them.
-func (p *Printer) appendGrid(dst []byte, t *Table, rows []Row, flat []flatColumn, o Options) []byte {
+func (p *Printer) appendGrid(dst []byte, t *Table, rows []Row, flat []flatColumn, o Options) ([]byte,
+	error) {
 	dst = p.separate(dst)
 	named := len(t.By) > 0 || len(flat) > 1
 	if !named {
@@ -30,7 +31,13 @@ func (p *Printer) appendGrid(dst []byte, t *Table, rows []Row, flat []flatColumn
 	if !named {
 		g.head = nil
 	}
-	return g.append(dst)
+	lines, widths := g.lines()
+	if o.Room != nil {
+		if err := o.Room(g.size(lines, widths)); err != nil {
+			return dst, err
+		}
+	}
+	return g.append(dst, lines, widths), nil
 }
 
 func (t *Table) fill(rows []Row, flat []flatColumn) *grid {
@@ -107,9 +114,9 @@ func (g *grid) percent(t *Table, rows []Row, o Options) {
 	}
 }
 
-func (g *grid) append(dst []byte) []byte {
-	widths := make([]int, len(g.right))
-	lines := g.cells
+// lines are those of the table, and the widths of its columns.
+func (g *grid) lines() (lines [][]string, widths []int) {
+	widths, lines = make([]int, len(g.right)), g.cells
 	if g.head != nil {
 		lines = append([][]string{g.head}, lines...)
 	}
@@ -118,6 +125,22 @@ func (g *grid) append(dst []byte) []byte {
 			widths[i] = max(widths[i], textWidth(s))
 		}
 	}
+	return lines, widths
+}
+
+// size is about how many bytes the lines have.
+func (g *grid) size(lines [][]string, widths []int) (bytes uint64) {
+	for _, line := range lines {
+		for i, s := range line {
+			if bytes += uint64(len(s)); g.right[i] || i < len(line)-1 {
+				bytes += uint64(widths[i] - textWidth(s))
+			}
+		}
+	}
+	return bytes
+}
+
+func (g *grid) append(dst []byte, lines [][]string, widths []int) []byte {
 	for _, line := range lines {
 		for i, s := range line {
 			if i > 0 {

@@ -29,7 +29,7 @@ func (p *Printer) AppendTable(dst []byte, t *Table, o Options) ([]byte, error) {
 		p.LeftOut += left
 		return dst, nil
 	}
-	return p.appendTableText(dst, t.escaped(), rows, o), nil
+	return p.appendTableText(dst, t.escaped(), rows, o)
 }
 
 // AppendLine renders what print and printf wrote. In JSON it is an object;

@@ -102,6 +102,9 @@ type Options struct {
 	Sort string
 	// Percent adds each row's share of the sum of the sorted column.
 	Percent bool
+	// Room is an error where there is no room for so many bytes of columns, which a long cell makes wide in all rows.
+	// nil: there is room for all.
+	Room func(bytes uint64) error
 }
 
 // magnitude is what rows are sorted by: of a histogram the number of values.

@@ -9,9 +9,9 @@ import (
 
 // appendTableText renders a table for people. Numbers make aligned columns,
 // histograms and keys with stacks a block for each row.
-func (p *Printer) appendTableText(dst []byte, t *Table, rows []Row, o Options) []byte {
+func (p *Printer) appendTableText(dst []byte, t *Table, rows []Row, o Options) ([]byte, error) {
 	if len(rows) == 0 {
-		return dst
+		return dst, nil
 	}
 	if slices.ContainsFunc(t.Columns, isHistogram) {
 		dst = p.appendHistograms(dst, t, rows)
@@ -19,11 +19,11 @@ func (p *Printer) appendTableText(dst []byte, t *Table, rows []Row, o Options) [
 	flat := t.flat(rows)
 	switch {
 	case len(flat) == 0:
-		return dst
+		return dst, nil
 	case !t.Keyed && len(t.Columns) == 1:
-		return p.appendSingle(dst, t, rows[0])
+		return p.appendSingle(dst, t, rows[0]), nil
 	case hasStack(rows):
-		return p.appendStacked(dst, t, rows, flat)
+		return p.appendStacked(dst, t, rows, flat), nil
 	}
 	return p.appendGrid(dst, t, rows, flat, o)
 }

@@ -161,7 +161,7 @@ func (r runtime) Show(v starlark.Value, o builtins.ShowOptions) error {
 		_, err := r.out.Lines().Write([]byte(value.Quoted(v) + "\n"))
 		return err
 	}
-	return r.out.Table(t, render.Options{Top: o.Top, Sort: o.Sort, Percent: o.Percent})
+	return r.out.Table(t, render.Options{Top: o.Top, Sort: o.Sort, Percent: o.Percent, Room: o.Room})
 }
 
 func (r runtime) Columns(names, formats []string) (func([]format.Arg) error, error) {

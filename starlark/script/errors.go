@@ -100,7 +100,7 @@ func evalError(e *starlark.EvalError) *Error {
 		stack = stack[:len(stack)-1]
 	}
 	plain := oneLine(e)
-	out := &Error{Msg: plain + runtimeHint(e.Msg, plain), Cause: e.Unwrap()}
+	out := &Error{Msg: plain + runtimeHint(shortened(e.Msg), plain), Cause: e.Unwrap()}
 	if len(stack) > 0 {
 		if last := stack[len(stack)-1]; last.Name != "<toplevel>" {
 			out.Msg += addressHint(plain)
@@ -120,7 +120,17 @@ func oneLine(e *starlark.EvalError) string {
 	if errors.As(e, &own) {
 		return own.Error()
 	}
-	return escape.Line(plainRun(e.Msg))
+	return escape.Line(plainRun(shortened(e.Msg)))
+}
+
+// shortened is a message without its middle, if it has a long string in it: much is done to messages.
+func shortened(msg string) string {
+	const most, begin, end = 64 << 10, 400, 200
+	if len(msg) <= most {
+		return msg
+	}
+	return fmt.Sprintf("%s … (%d bytes are left out) … %s", strings.ToValidUTF8(msg[:begin], ""), len(msg)-begin-end,
+		strings.ToValidUTF8(msg[len(msg)-end:], ""))
 }
 
 // runtimeHint adds what to do where the interpreter's words, and plain ones in

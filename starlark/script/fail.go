@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -15,7 +16,8 @@ var fail = starlark.NewBuiltin("fail", func(th *starlark.Thread, b *starlark.Bui
 	if err := starlark.UnpackArgs(b.Name(), nil, kwargs, "sep?", &sep); err != nil {
 		return nil, err
 	}
-	if err := value.CheckTextOf(th, args...); err != nil {
+	seps := uint64(len(sep)) * uint64(len(args))
+	if err := errors.Join(value.TextRoom(th, seps), value.CheckTextOf(th, args...)); err != nil {
 		return nil, err
 	}
 	words := make([]string, len(args))

@@ -77,8 +77,8 @@ func operator(name string, op syntax.Token, f operation) *starlark.Builtin {
 		if err := value.CheckRoom(th, value.Takes(op, args[0], args[1])); err != nil {
 			return nil, err
 		}
-		if _, isText := args[0].(starlark.String); isText && op == syntax.PERCENT {
-			if err := value.CheckTextOf(th, args[1]); err != nil {
+		if by, isText := args[0].(starlark.String); isText && op == syntax.PERCENT {
+			if err := value.CheckPercent(th, string(by), args[1]); err != nil {
 				return nil, err
 			}
 		}

@@ -83,6 +83,9 @@ func (h *Host) outermost(e *Error) position {
 // note keeps mistakes that are new and follow from none before.
 func (s *surveyor) note(es Errors) {
 	for _, e := range es {
+		if errors.Is(e, errNoRoom) {
+			continue // the first one is known, and what else takes too much depends on what is garbage by now
+		}
 		if text := e.Error(); !strings.Contains(e.Msg, plan.UnknownType) && !s.noted[text] {
 			s.noted[text] = true
 			s.found = append(s.found, e)
@@ -150,8 +153,19 @@ func (s *surveyor) mend(h *Host, f *file, wrong Errors) (changed bool) {
 func (s *surveyor) options() Options {
 	o := s.from.opts
 	o.Warn, o.Runtime = nil, builtins.Idle{}
+	if room := o.Room; room != nil {
+		o.Room = func(bytes uint64) error {
+			if room(bytes) != nil {
+				return errNoRoom
+			}
+			return nil
+		}
+	}
 	return o
 }
+
+// errNoRoom is what a survey says of what takes too much memory.
+var errNoRoom = errors.New("this takes too much memory")
 
 // unknown reports whether a name stands for something that was taken out, or
 // that the resolver does not know and that has been reported.

@@ -3,6 +3,7 @@ package value
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -71,7 +72,7 @@ func Takes(op syntax.Token, x, y starlark.Value) uint64 {
 	switch op {
 	case syntax.PLUS:
 		if n := sizeOf(x); n > 0 {
-			return n + sizeOf(y)
+			return newText(n+sizeOf(y), textIn(x), textIn(y))
 		}
 	case syntax.STAR:
 		if _, first := x.(starlark.Int); first {
@@ -79,10 +80,16 @@ func Takes(op syntax.Token, x, y starlark.Value) uint64 {
 		}
 		if times, ok := y.(starlark.Int); ok {
 			n, _ := times.Uint64() // a huge one has been refused
-			return sizeOf(x) * n
+			return newText(sizeOf(x)*n, textIn(x))
 		}
 	}
 	return 0
+}
+
+// textIn is v, if it is a string.
+func textIn(v starlark.Value) string {
+	s, _ := starlark.AsString(v)
+	return s
 }
 
 // sizeOf is how many bytes the text or the list of elements takes.
@@ -98,6 +105,15 @@ func sizeOf(v starlark.Value) uint64 {
 		return 16 * uint64(len(v))
 	}
 	return 0
+}
+
+// newText is how many bytes it takes to make a text of n bytes of parts. One of which something is known is assembled,
+// copied, and noted in a buffer of its own.
+func newText(n uint64, parts ...string) uint64 {
+	if n >= largeResult && slices.ContainsFunc(parts, func(s string) bool { return !isNothing(s) }) {
+		return 3 * n
+	}
+	return n
 }
 
 // roomKey is where a thread has what SetRoom was given.
@@ -138,5 +154,8 @@ func checkJoined(th *starlark.Thread, sep string, parts []string) error {
 	for _, part := range parts {
 		n += uint64(len(part))
 	}
-	return checkText(th, n)
+	if err := checkText(th, n); err != nil || n < largeResult {
+		return err
+	}
+	return CheckRoom(th, newText(n, append(parts, sep)...))
 }

@@ -81,7 +81,7 @@ func OwnAs(text string, by ...string) starlark.String {
 		}
 	}
 	m := marks{all: true}
-	for at, size := escape.Next(text, 0); at >= 0; at, size = escape.Next(text, at+size) {
+	for at, size := escape.Next(text, 0); at >= 0 && len(m.own) <= mostOwn; at, size = escape.Next(text, at+size) {
 		if isShaping(text[at]) {
 			m.own = append(m.own, at)
 		} else {

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,7 +102,7 @@ func cased(f caser) textMethod {
 		if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 0); err != nil {
 			return nil, err
 		}
-		if err := CheckRoom(th, 2*uint64(len(s))); err != nil {
+		if err := CheckRoom(th, newText(2*uint64(len(s)), s)); err != nil {
 			return nil, err
 		}
 		return mapped(s, f), nil
@@ -278,24 +279,62 @@ func join(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tupl
 	return made, nil
 }
 
-// formatted is about how many bytes s.format(…) has: those of s, and of each string as often as s names it.
-func formatted(s string, args starlark.Tuple, kwargs []starlark.Tuple) uint64 {
-	n, next := uint64(len(s)), 0
-	for {
-		_, rest, found := strings.Cut(s, "{")
-		if !found {
-			return n
-		}
-		name, _, _ := strings.Cut(rest, "}")
-		if end := strings.IndexAny(name, "!:"); end >= 0 {
-			name = name[:end]
-		}
-		if name == "" {
-			name, next = strconv.Itoa(next), next+1
-		}
-		n += sizeOf(operandOf(name, args, kwargs))
-		s = rest
+// checkFormatted refuses s.format(…) for whose text there is no room: that of each argument counts as often as s names
+// it.
+func checkFormatted(th *starlark.Thread, s string, args starlark.Tuple, kwargs []starlark.Tuple) error {
+	n := uint64(len(s))
+	for v := range placed(s, args, kwargs) {
+		n += uint64(len(textIn(v)))
 	}
+	if err := checkText(th, n); err != nil {
+		return err
+	}
+	return asText.checkFilled(th, s, placed(s, args, kwargs))
+}
+
+// placed are the arguments of s.format(…), each as often as s names it.
+func placed(s string, args starlark.Tuple, kwargs []starlark.Tuple) iter.Seq[starlark.Value] {
+	return func(yield func(starlark.Value) bool) {
+		for next, rest := 0, s; ; {
+			_, place, found := strings.Cut(rest, "{")
+			if !found {
+				return
+			}
+			var escaped bool
+			if rest, escaped = strings.CutPrefix(place, "{"); escaped {
+				continue
+			}
+			name := place[:max(strings.IndexAny(place, "}!:{"), 0)]
+			if name == "" {
+				name, next = strconv.Itoa(next), next+1
+			}
+			if v := operandOf(name, args, kwargs); v != nil && !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// CheckPercent refuses format % operands for whose text there is no room: what has a name in the format counts as often
+// as that has it.
+func CheckPercent(th *starlark.Thread, format string, operands starlark.Value) error {
+	return asText.checkFilled(th, format, func(yield func(starlark.Value) bool) {
+		names, ok := operands.(starlark.Mapping)
+		for rest := format; ok; {
+			_, named, found := strings.Cut(rest, "%(")
+			if !found {
+				break
+			}
+			var name string
+			if name, rest, found = strings.Cut(named, ")"); !found {
+				break
+			}
+			if v, _, _ := names.Get(starlark.String(name)); v != nil && !yield(v) {
+				return
+			}
+		}
+		yield(operands)
+	})
 }
 
 // operandOf is the argument of a name or a number, nil where there is none.
@@ -313,10 +352,7 @@ func operandOf(name string, args starlark.Tuple, kwargs []starlark.Tuple) starla
 
 func formatMethod(th *starlark.Thread, _ *starlark.Builtin, s string, args starlark.Tuple, kwargs []starlark.Tuple) (
 	starlark.Value, error) {
-	if err := checkText(th, formatted(s, args, kwargs)); err != nil {
-		return nil, err
-	}
-	if err := CheckTextOf(th, args...); err != nil {
+	if err := checkFormatted(th, s, args, kwargs); err != nil {
 		return nil, err
 	}
 	operands := append([]starlark.Value{starlark.String(s)}, args...)

@@ -19,7 +19,16 @@ func (b *base) checkWords(what string, v starlark.Value) error {
 }
 
 // CheckWords refuses ints of more than 64 bits in v, also in tuples and records.
-func CheckWords(v starlark.Value) error {
+func CheckWords(v starlark.Value) error { return new(wordCheck).of(v, 0) }
+
+// A wordCheck goes over what a value has. It remembers tuples deep within others: one that is in many places is looked
+// at once.
+type wordCheck struct{ seen map[*starlark.Value]int }
+
+// rememberFrom is the depth from which on a wordCheck remembers: most tuples have none within them.
+const rememberFrom = 8
+
+func (w *wordCheck) of(v starlark.Value, depth int) error {
 	var list []starlark.Value
 	switch v := v.(type) {
 	case starlark.Int:
@@ -32,8 +41,17 @@ func CheckWords(v starlark.Value) error {
 	case *Record:
 		_, list = v.Fields()
 	}
+	if depth >= rememberFrom && len(list) > 0 {
+		if w.seen[&list[0]] >= len(list) {
+			return nil
+		}
+		if w.seen == nil {
+			w.seen = map[*starlark.Value]int{}
+		}
+		w.seen[&list[0]] = len(list)
+	}
 	for _, e := range list {
-		if err := CheckWords(e); err != nil {
+		if err := w.of(e, depth+1); err != nil {
 			return err
 		}
 	}

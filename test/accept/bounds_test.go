@@ -265,11 +265,33 @@ func TestFewProcesses(t *testing.T) {
 		}
 		e := confined(t, []string{"-uid", "64321"}, "-e", "exit()")
 		if e.status != 1 || strings.Contains(e.stderr, "goroutine") ||
-			!strings.HasPrefix(e.stderr, "startrace: the limit of processes and threads (ulimit -u) leaves ") {
+			!strings.HasPrefix(e.stderr, "startrace: the limit of processes and threads (ulimit -u, ") {
 			t.Errorf("ulimit -u %d: exit code %d\n%s", most, e.status, excerpt(e.stderr))
 		}
 		startrace(t, "-e", "exit()").ok(t)
 		runs += 2
+	}
+	tried.Many(t, "%d runs", runs)
+}
+
+// So it is where the control group may have too few, of which root is not free; where it has enough, runs begin.
+func TestFewProcessesOfGroup(t *testing.T) {
+	runs := 0
+	for _, most := range []int{1, 2, 5, 12, 16, 24} {
+		t.Run(fmt.Sprint(most), func(t *testing.T) {
+			procs := limitedBy(t, "pids", cgroupLimit{"cgroup2", "pids.max", fmt.Sprint(most), nil},
+				cgroupLimit{"cgroup", "pids.max", fmt.Sprint(most), []string{"-o", "pids"}})
+			out, err := exec.Command("sh", "-c", `echo $$ >"$0" && exec "$@"`, procs, program(t, "startrace"), "-e",
+				`print("began")`).CombinedOutput()
+			want := "startrace: the limit of processes and threads (ulimit -u, or pids.max"
+			if most > 16 {
+				want = "began\n"
+			}
+			if !strings.HasPrefix(string(out), want) || strings.Contains(string(out), "goroutine") {
+				t.Errorf("%v\n%s", err, excerpt(string(out)))
+			}
+		})
+		runs++
 	}
 	tried.Many(t, "%d runs", runs)
 }
