@@ -72,6 +72,8 @@ func (b attributes) objAttr(x val, name string, pos plan.Pos) val {
 		return b.inPlace(o.memPlace, func(at *body) val { return at.memory().structField(o, name, pos) })
 	case *regStruct:
 		return o.field(b.body, name, pos)
+	case *goValue:
+		return b.goMember(o, name, pos)
 	case *row:
 		return b.rowAttr(o, name, pos)
 	}
@@ -209,6 +211,7 @@ func (b attributes) index(x, i val, pos plan.Pos) val {
 		v := b.dictGet(d, i, nil, pos)
 		return v
 	}
+	noElements(x, pos)
 	elems, ok := b.elements(x, pos)
 	if text, isBytes := x.c.(plan.Bytes); isBytes {
 		elems, ok = ints(text), true

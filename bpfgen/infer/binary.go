@@ -83,6 +83,8 @@ func (b operators) equal(x, y val, pos plan.Pos) cond {
 	if eq, ok := fold.Equal(x.c, y.c); ok {
 		return known(eq)
 	}
+	notNumber(x, y, pos)
+	notNumber(y, x, pos)
 	_, x, y, _ = byOrder(syntax.EQL, x, y, pos)
 	if fold.IsFault(x.c) {
 		x, y = y, x
@@ -316,6 +318,7 @@ func (b operators) contains(x, y val, pos plan.Pos) cond {
 	if b.attributes().isList(y, pos) {
 		refuse(pos, "%s", eachOfList)
 	}
+	noElements(y, pos)
 	refuse(pos, "in works with tables, strings and constant lists in a kernel half, got %s", y.describe())
 	return cond{}
 }

@@ -48,6 +48,9 @@ type body struct {
 	// starter is the range [from, to) of block.Stmts that the walk of start= has made. opens puts what opens the entry
 	// of the span in front of it.
 	starter [2]int
+	// view is the place in a program of the user at which it runs, and file that program; nil elsewhere.
+	view *funcView
+	file string
 }
 
 // maxInline bounds the nesting of calls walked in place.

@@ -355,6 +355,11 @@ func callLen(b *body, args []arg, pos plan.Pos) val {
 	if l, ok := b.attributes().listOf(a[0], pos); ok {
 		return exprVal(l.n)
 	}
+	if o, ok := a[0].obj.(*goValue); ok && o.counts() {
+		return b.attributes().inPlace(memPlace{from: o.from}, func(at *body) val {
+			return exprVal((golang{at}).length(o, pos))
+		})
+	}
 	if m, ok := a[0].obj.(*memObj); ok {
 		a[0] = exprVal(b.rv(objVal(m), pos))
 	}

@@ -110,6 +110,13 @@ var plainTypes = map[string]bool{"int": true, "float": true, "bool": true, "stri
 // checkBinary is about x op y.
 func (u certainty) checkBinary(x *syntax.BinaryExpr, l, r uval) {
 	lt, rt := typeName(l), typeName(r)
+	switch x.Op {
+	case syntax.IN, syntax.NOT_IN:
+		noElements(r.v, x.OpPos)
+	case syntax.EQL, syntax.NEQ:
+		notNumber(l.v, r.v, x.OpPos)
+		notNumber(r.v, l.v, x.OpPos)
+	}
 	if !plainTypes[lt] || !plainTypes[rt] || fold.Works(x.Op, lt, rt) {
 		return
 	}
@@ -142,6 +149,7 @@ func (u certainty) checkTruth(pos plan.Pos, x uval) {
 
 // checkElements is about what goes through x: a loop, or a builtin that takes a list.
 func (u certainty) checkElements(pos plan.Pos, x uval) {
+	noElements(x.v, pos)
 	if x.known && x.part && u.b.attributes().isList(x.v, pos) {
 		if u.b.attributes().onlyParts(x.v, pos) {
 			u.clash(pos, "the elements of this list are no numbers, and it is no value as a whole: %s", eachOfList)
@@ -166,6 +174,7 @@ func flattened(x syntax.Expr, recv uval) string {
 
 // checkIndex is about x[y].
 func (u certainty) checkIndex(x *syntax.IndexExpr, recv, i uval) {
+	noElements(recv.v, x.Lbrack)
 	if recv.pointer() {
 		return
 	}

@@ -124,7 +124,9 @@ func (b walker) noneTest(x *syntax.BinaryExpr) (cond, bool) {
 	c := b.ops().isNone(v, x.OpPos)
 	if !c.known {
 		if bind, ok := local(other); ok {
-			c.ifFalse = facts{bind: exprVal(assumeNotNone(b.rv(v, x.OpPos)))}
+			if _, ofGo := v.obj.(*goValue); !ofGo { // which keeps its parts, and its length
+				c.ifFalse = facts{bind: exprVal(assumeNotNone(b.rv(v, x.OpPos)))}
+			}
 			c.ifTrue = facts{bind: noneVal()}
 		}
 	}

@@ -59,6 +59,7 @@ func (b walker) forStmt(s *syntax.ForStmt) bool {
 		refuse(pos, "%s", eachOfList)
 	}
 	if !ok {
+		noElements(over, start(s.X))
 		refuse(pos, "a loop in a kernel half goes over range(…), a constant list or an array, got %s",
 			over.describe())
 	}

@@ -20,10 +20,20 @@ import (
 // int of user space does not know from which field it is, so the compiler says it of each place where one is shown so
 // (plan.UserHalf.Widths). Points of a probe can differ in it: each record has widths of its own, which are known when
 // the programs are made, so that nothing is sent for them.
+//
+// So it is with a time.Duration and a time.Time of Go, which are ints and shown with their units: what print, str and
+// %s show has such a width (wire.WidthDuration).
 
-// ownWidth notes the widths of what printf and sprintf with a constant format show as unsigned numbers.
+// ownWidth notes the widths of what printf and sprintf with a constant format show as unsigned numbers, and of what is
+// shown as a text of Go.
 func (u *userWalk) ownWidth(f *builtin, x *syntax.CallExpr, vals []uval) {
-	if !f.is(formats) || len(vals) == 0 || starred(x.Args) {
+	switch {
+	case !f.is(makesText) || len(vals) == 0 || starred(x.Args):
+		return
+	case !f.is(formats):
+		for i, v := range vals {
+			u.noteText(x.Args[i], v)
+		}
 		return
 	}
 	text, ok := vals[0].v.constStr()
@@ -35,20 +45,29 @@ func (u *userWalk) ownWidth(f *builtin, x *syntax.CallExpr, vals []uval) {
 		return // checkFormat says it
 	}
 	for i, verb := range form.Verbs() {
-		if slices.Contains([]byte("xXobu"), verb) && argValue(x.Args[i+1]) == x.Args[i+1] {
-			u.noteWidth(x.Args[i+1], vals[i+1])
+		switch at := x.Args[i+1]; {
+		case slices.Contains([]byte("sv"), verb):
+			u.noteText(at, vals[i+1])
+		case slices.Contains([]byte("xXobu"), verb) && argValue(at) == at:
+			u.noteWidth(at, max(fieldWidth(vals[i+1]), 0))
 		}
 	}
 }
 
-// noteWidth notes the width of v, which stands at x. What one walk comes to twice with other widths has none.
-func (u *userWalk) noteWidth(x syntax.Expr, v uval) {
+// noteText notes that v, which stands at x, is shown as a text, if it is an int that has one.
+func (u *userWalk) noteText(x syntax.Expr, v uval) {
+	if argValue(x) == x {
+		u.noteWidth(x, min(fieldWidth(v), 0))
+	}
+}
+
+// noteWidth notes the width of what stands at x. What one walk comes to twice with other widths has none.
+func (u *userWalk) noteWidth(x syntax.Expr, width int) {
 	at := copySite{u.half, unparen(x)}
 	if !u.proj.shown[at] {
 		u.proj.shown[at] = true
 		u.proj.widths = append(u.proj.widths, widthSite{at, u.nested})
 	}
-	width := fieldWidth(v)
 	s := u.proj.sends[len(u.proj.sends)-1]
 	if was, seen := s.widths[at]; seen && was != width {
 		width = 0
@@ -56,9 +75,13 @@ func (u *userWalk) noteWidth(x syntax.Expr, v uval) {
 	s.widths[at] = width
 }
 
-// fieldWidth is how many bits v has if it is a field with a sign that is narrower than 64 bits, else 0.
+// fieldWidth is how many bits v has if it is a field with a sign that is narrower than 64 bits, else 0; below 0 of what
+// is shown as a text of Go.
 func fieldWidth(v uval) int {
 	if !v.known {
+		return v.bits
+	}
+	if v.bits < 0 {
 		return v.bits
 	}
 	if !v.part || v.v.comp || v.v.expr == nil || !isField(v.v.expr) {

@@ -47,6 +47,9 @@ func (s *regStruct) has(b *body, at, size int, name string, pos plan.Pos) *tree.
 // field is s.name.
 func (s *regStruct) field(b *body, name string, pos plan.Pos) val {
 	f, err := b.u.btf(pos).Field(s.id, name)
+	if v, ok := b.memory().promoted(objVal(s), s.id, name, err, pos); ok {
+		return v
+	}
 	if err != nil {
 		wrong(pos, "%v", err)
 	}

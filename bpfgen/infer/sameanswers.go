@@ -29,6 +29,8 @@ func functionAnswer(p *points.Function, question string) string {
 			return userAnswer(p, question)
 		}
 		return "untyped"
+	case "static":
+		return fmt.Sprint(p.Static())
 	case "":
 		return signatureOf(p)
 	}

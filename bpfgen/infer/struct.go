@@ -63,6 +63,9 @@ func (b memory) pointerField(p *tree.Expr, name string, pos plan.Pos) val {
 func (b memory) structField(s *structObj, name string, pos plan.Pos) val {
 	btf := b.u.btf(pos)
 	f, err := btf.Field(s.id, name)
+	if v, ok := b.promoted(objVal(s), s.id, name, err, pos); ok {
+		return v
+	}
 	if err != nil {
 		wrong(pos, "%v", err)
 	}
@@ -129,15 +132,12 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 			p := load(at, types.U64, pos)
 			return exprVal(b.cstring(memPlace{p, 0, b.spaceBehind(id, pos), b.body}, b.u.strMax+1, 0, pos))
 		}
-		return exprVal(load(at, b.pointerType(t, pos), pos))
+		return b.asGo(exprVal(load(at, b.pointerType(t, pos), pos)), id, pos)
 	case kernel.KindStruct, kernel.KindUnion:
-		if isInterface(btf, id) {
-			return exprVal(load(at, types.I64, pos))
-		}
 		if view, ok := kernel.TextOf(btf, id); ok {
 			return exprVal(b.textIn(at, view, pos))
 		}
-		return objVal(&structObj{at, id})
+		return b.asGo(objVal(&structObj{at, id}), id, pos)
 	case kernel.KindArray:
 		if b.isChar(t.Elem, pos) && t.Len == 0 { // char name[] at the end of a struct
 			return exprVal(b.cstring(at, b.u.strMax+1, 0, pos))
@@ -180,8 +180,11 @@ func (b memory) wide(at memPlace, signed bool, pos plan.Pos) val {
 		exprVal(load(high, types.IntOf(64, signed), pos))}}
 }
 
-// asNamed is the int e of a type; of which enum it is a value is noted, for names(e).
+// asNamed is the int e of a type; of which enum it is a value is noted, for names(e), and that it is a duration of Go.
 func (b memory) asNamed(e *tree.Expr, t kernel.Type, pos plan.Pos) *tree.Expr {
+	if is, ok := kernel.GoTypeOf(b.u.btf(pos), t.ID); ok && is.Form == kernel.GoDuration {
+		b.u.durations[e] = true
+	}
 	if t.Kind != kernel.KindEnum {
 		return e
 	}
@@ -273,6 +276,7 @@ func (b memory) typeOfFile(file, name string, pos plan.Pos) kernel.TypeID {
 func (b memory) typeByName(s string, pos plan.Pos) kernel.TypeID {
 	clean := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "*"))
 	if file, name, ok := ofFile(clean); ok {
+		name = strings.TrimPrefix(name, "*") // as Go writes a pointer
 		if _, is := kernel.InModules(b.u.facts).Name(file); !is {
 			return b.typeOfFile(file, name, pos)
 		}

@@ -90,6 +90,7 @@ func (b operators) presentTruth(e *tree.Expr, pos plan.Pos) *tree.Expr {
 
 func (b operators) isNone(v val, pos plan.Pos) cond {
 	v.mustKnow()
+	v = golang(b).orNone(v, pos)
 	switch {
 	case v.isNone():
 		return known(true)
@@ -112,6 +113,7 @@ func (b operators) isNone(v val, pos plan.Pos) cond {
 // isFault is v == FAULT.
 func (b operators) isFault(v val, pos plan.Pos) cond {
 	v.mustKnow()
+	v = golang(b).orNone(v, pos)
 	switch {
 	case v.c != nil:
 		return known(fold.IsFault(v.c))

@@ -94,7 +94,7 @@ func (b argWords) resultWord(word *tree.Expr, t kernel.Type, pos plan.Pos) val {
 	case t.Size != 1 && t.Size != 2 && t.Size != 4 && t.Size != 8:
 		return unknownKind(pos)
 	}
-	return exprVal(as(word, types.IntOf(uint8(8*t.Size), t.Signed), pos))
+	return exprVal(b.memory().asNamed(as(word, types.IntOf(uint8(8*t.Size), t.Signed), pos), t, pos))
 }
 
 // unknownKind is a value of a type of a program that there is no form for, as a complex number: FAULT.
@@ -116,15 +116,16 @@ func (b argWords) nowhere(id kernel.TypeID, t kernel.Type, pos plan.Pos) val {
 		return exprVal(absentFloat(t, tree.Lost, pos))
 	case kernel.KindPtr:
 		if p := b.memory().pointerType(t, pos); p.Leads() && !b.memory().isChar(t.Elem, pos) {
-			return exprVal(&tree.Expr{Op: tree.OpUnreadable, Type: p.OrFault(), Int: tree.Lost, Pos: pos})
+			gone := &tree.Expr{Op: tree.OpUnreadable, Type: p.OrFault(), Int: tree.Lost, Pos: pos}
+			return b.memory().asGo(exprVal(gone), t.ID, pos)
 		}
 	case kernel.KindArray:
 		if t.Len <= maxArray && !b.memory().isChar(t.Elem, pos) {
 			return objVal(&regStruct{id: id, nowhere: true})
 		}
 	case kernel.KindStruct, kernel.KindUnion:
-		if _, text := kernel.TextOf(btf, id); !text && !isInterface(btf, id) {
-			return objVal(&regStruct{id: id, nowhere: true})
+		if _, text := kernel.TextOf(btf, id); !text {
+			return b.memory().asGo(objVal(&regStruct{id: id, nowhere: true}), id, pos)
 		}
 	}
 	return unknownPlace(pos)
@@ -186,16 +187,9 @@ func orResult(name string) string {
 // inWords is a struct or an array that registers hold: a string of its language is a string.
 func (b memory) inWords(s *regStruct, pos plan.Pos) val {
 	btf := b.u.btf(pos)
-	if isInterface(btf, s.id) {
-		word, known := s.wordAt(b.body, s.off, 8, pos)
-		if !known {
-			return exprVal(unreadable(pos))
-		}
-		return exprVal(as(word, types.I64, pos))
-	}
 	view, ok := kernel.TextOf(btf, s.id)
 	if !ok {
-		return objVal(s)
+		return b.asGo(objVal(s), s.id, pos)
 	}
 	address, known := s.wordAt(b.body, s.off+view.Address, 8, pos)
 	length, known2 := s.wordAt(b.body, s.off+view.Length, view.LengthSize, pos)
@@ -203,16 +197,6 @@ func (b memory) inWords(s *regStruct, pos plan.Pos) val {
 		return exprVal(unreadable(pos))
 	}
 	return exprVal(b.text(address, length, pos))
-}
-
-// isInterface reports whether a struct is an interface of Go. Its value here is its first word, the address of the type
-// of what it holds; 0 of a nil interface.
-func isInterface(btf *kernel.BTF, id kernel.TypeID) bool {
-	if !btf.OfProgram(id) {
-		return false
-	}
-	t, err := btf.Type(id)
-	return err == nil && (t.Name == "runtime.iface" || t.Name == "runtime.eface")
 }
 
 // text is a string of a program of which the address and the length are known.

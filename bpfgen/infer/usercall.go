@@ -226,7 +226,8 @@ func lenOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	u.calling().onlyAsks(x.Args[0])
 	v := u.expr(argValue(x.Args[0]))
 	if v.part && v.known {
-		if _, ofEvent := v.v.obj.(*dynArray); ofEvent || u.b.attributes().isList(v.v, x.Lparen) {
+		_, ofEvent := v.v.obj.(*dynArray)
+		if o, ofGo := v.v.obj.(*goValue); ofGo && o.counts() || ofEvent || u.b.attributes().isList(v.v, x.Lparen) {
 			return u.partOf(x, argValue(x.Args[0]), v, f.kernel(u.b, []arg{{"", v.v, start(x.Args[0])}}, x.Lparen))
 		}
 	}

@@ -127,7 +127,8 @@ func (u *userWalk) capture(x uval) {
 
 // partVal is a part of the event that stands at x.
 func (u *userWalk) partVal(x syntax.Expr, v val) uval {
-	return uval{v: v, known: true, part: true, caps: oneCapture(capture{u.half, x, v, u.nested})}
+	caps := oneCapture(capture{u.half, x, v, u.nested})
+	return uval{v: v, known: true, part: true, caps: caps, bits: (golang{u.b}).written(v)}
 }
 
 // partOf is partVal for a part of another one, of, that stands in x.

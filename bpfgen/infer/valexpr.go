@@ -40,8 +40,11 @@ func (b *body) present(v val, want string, pos plan.Pos) *tree.Expr {
 // num gives v as a present int. A pointer is its address.
 func (b *body) num(v val, pos plan.Pos) *tree.Expr {
 	v.mustKnow()
-	if s, ok := v.obj.(*regStruct); ok {
-		v = s.whole(b, pos)
+	switch o := v.obj.(type) {
+	case *regStruct:
+		v = o.whole(b, pos)
+	case *goValue:
+		v = (golang{b}).whole(o, pos)
 	}
 	if v.obj == nil {
 		switch t := v.typ(); t.Kind {
@@ -320,6 +323,8 @@ func (b *body) unfolded(v val, pos plan.Pos) (val, bool) {
 		return list, true
 	}
 	switch o := v.obj.(type) {
+	case *goValue:
+		return (golang{b}).whole(o, pos), true
 	case *regStruct:
 		return o.whole(b, pos), true
 	case *arrayObj:

@@ -272,7 +272,8 @@ type uval struct {
 	first syntax.Expr
 	// typ is the interpreter's name of its type, where v is not known but that is.
 	typ string
-	// bits is the width of the field that it is, where user space decides which of some of the same width, else 0.
+	// bits is the width of the field that it is, where user space decides which of some of the same width, else 0; of
+	// what is a text of Go where it is shown, it is the width of that.
 	bits int
 	// each is what each element is of an array of arrays that user space goes over, nil for all others.
 	each *uval
@@ -401,7 +402,7 @@ func (u *userWalk) calling() arguments { return arguments{u} }
 // calls beyond it get whole values.
 const maxCopies = 2000
 
-// A widthSite is an argument of printf or sprintf that a verb for unsigned numbers shows.
+// A widthSite is an argument of what shows ints otherwise than by their numbers.
 type widthSite struct {
 	at copySite
 	in syntax.Node // the function inside the handler that it is in, nil if it is in none

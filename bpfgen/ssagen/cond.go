@@ -117,6 +117,9 @@ func (b exprs) condExpr(e *tree.Expr) val {
 }
 
 func (b exprs) choose(e *tree.Expr) val {
+	if v, ok := b.orAbsent(e); ok {
+		return v
+	}
 	then, els := b.NewBlock(), b.NewBlock()
 	b.cond(e.Args[0], then, els)
 	j := b.newJoin(e.Type)

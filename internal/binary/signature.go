@@ -88,6 +88,9 @@ func (f *Finder) typesOf(at *File, btf *kernel.BTF) (*usertypes.Types, error) {
 		return nil, withoutDebugInfo(at)
 	}
 	t := usertypes.New(table.Data(), btf)
+	if r, ok := f.goRuntime(at); ok {
+		t.Golang(r)
+	}
 	if f.types == nil {
 		f.types = map[string]*usertypes.Types{}
 	}

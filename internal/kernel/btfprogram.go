@@ -28,6 +28,8 @@ type programTypes struct {
 	define func(TypeID) (TypeID, bool)
 	// texts are the structs that are strings.
 	texts map[TypeID]TextView
+	// golang is what a program of Go says besides.
+	golang goTypes
 }
 
 // A TypeBuilder takes types of a program.
@@ -38,6 +40,7 @@ type TypeBuilder struct {
 	names   map[string]uint32
 	strBase uint32
 	texts   map[TypeID]TextView
+	golang  goTypes
 }
 
 // New gives the number of a type that Set describes later.
@@ -67,9 +70,10 @@ func (b *BTF) AddTypes(build func(*TypeBuilder), define func(TypeID) (TypeID, bo
 	defer b.adding.Unlock()
 	before := b.parts()
 	first, strs := before.behind(b)
-	t := &TypeBuilder{first: first, strBase: strs, names: map[string]uint32{}, texts: map[TypeID]TextView{}}
+	t := &TypeBuilder{first: first, strBase: strs, names: map[string]uint32{}, texts: map[TypeID]TextView{},
+		golang: goTypes{forms: map[TypeID]GoType{}, embedded: map[TypeID][]string{}}}
 	build(t)
-	m := &moduleBTF{first: first, strings: strs, program: &programTypes{define, t.texts}}
+	m := &moduleBTF{first: first, strings: strs, program: &programTypes{define, t.texts, t.golang}}
 	if err := m.part.parse(t.blob(), true); err != nil {
 		return err
 	}

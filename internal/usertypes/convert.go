@@ -138,12 +138,19 @@ func number(e *dwarfinfo.Entry, name dwarf.Attr) int {
 func (c *conversion) describe(id kernel.TypeID, e *dwarfinfo.Entry, as want, depth int) kernel.Type {
 	switch e.Tag {
 	case dwarf.TagBaseType:
+		c.goForm(id, e)
 		return base(e)
 	case dwarf.TagPointerType:
 		return kernel.Type{Kind: kernel.KindPtr, Elem: c.next(e, declared, depth)}
 	case dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
 		return c.reference(e, depth)
 	case dwarf.TagTypedef:
+		if t, ok := c.goPointer(e, depth); ok {
+			return t
+		}
+		if t, ok := c.goError(e, depth); ok {
+			return t
+		}
 		return kernel.Type{Kind: kernel.KindTypedef, Name: nameOf(e), Elem: c.next(e, as, depth)}
 	case dwarf.TagStructType, dwarf.TagClassType:
 		return c.composite(id, e, kernel.KindStruct, depth)
@@ -273,12 +280,16 @@ func (c *conversion) array(e *dwarfinfo.Entry, as want, depth int) kernel.Type {
 // composite is a struct, a class or a union.
 func (c *conversion) composite(id kernel.TypeID, e *dwarfinfo.Entry, kind kernel.TypeKind, depth int) kernel.Type {
 	t := kernel.Type{Kind: kind, Name: nameOf(e), Size: number(e, dwarf.AttrByteSize)}
+	var inside []string
 	err := c.t.data.EachChild(e, func(m *dwarfinfo.Entry) (bool, error) {
 		if m.Tag != dwarf.TagMember && m.Tag != dwarf.TagInheritance || m.Val(dwarf.AttrExternal) != nil {
 			return true, nil
 		}
 		if field, ok := c.member(m, depth); ok {
 			t.Members = append(t.Members, field)
+			if embedded(m) {
+				inside = append(inside, field.Name)
+			}
 		}
 		return len(t.Members) < maxEntries, nil
 	})
@@ -287,6 +298,10 @@ func (c *conversion) composite(id kernel.TypeID, e *dwarfinfo.Entry, kind kernel
 	}
 	if view, ok := c.t.textView(e, t.Name); ok {
 		c.out.Text(id, view)
+	}
+	c.goForm(id, e)
+	if len(inside) > 0 {
+		c.out.Embedded(id, inside)
 	}
 	return t
 }

@@ -48,12 +48,11 @@ func (t *Types) textView(e *dwarfinfo.Entry, name string) (kernel.TextView, bool
 
 // namedString reports whether a struct is a type of Go that is made of string: type Path string.
 func (t *Types) namedString(e *dwarfinfo.Entry) bool {
-	root, err := e.Unit().Root()
-	if err != nil || root == nil || root.Val(dwarf.AttrLanguage) != int64(langGo) {
+	if !ofGo(e) {
 		return false
 	}
 	members := 0
-	err = t.data.EachChild(e, func(*dwarfinfo.Entry) (bool, error) { members++; return members < 3, nil })
+	err := t.data.EachChild(e, func(*dwarfinfo.Entry) (bool, error) { members++; return members < 3, nil })
 	return err == nil && members == 2
 }
 

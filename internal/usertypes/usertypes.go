@@ -33,6 +33,8 @@ type Types struct {
 	// the name was, and undefined the place of each such.
 	known, declared map[dwarf.Offset]kernel.TypeID
 	undefined       map[kernel.TypeID]dwarf.Offset
+	// golang tells of the types of values of a program of Go; nil of others.
+	golang *goProgram
 }
 
 // New makes types of a program's debug information, which go behind those of btf.
@@ -58,6 +60,9 @@ func (t *Types) add(off dwarf.Offset) (kernel.TypeID, error) {
 	var id kernel.TypeID
 	err := t.btf.AddTypes(func(b *kernel.TypeBuilder) {
 		c.out = b
+		if t.golang != nil {
+			b.OfGo(t.golang)
+		}
 		id = c.at(off, whole, 0)
 	}, t.define)
 	if c.err != nil {

@@ -127,6 +127,12 @@ type Fixed struct {
 	Size int // a multiple of 8
 }
 
+// Widths of ints that are shown as texts: a number of ns with its unit, and a time in ns since 1970.
+const (
+	WidthDuration = -1 - iota
+	WidthTime
+)
+
 // A Record is one kind of event in the ring.
 type Record struct {
 	// Number is the record's in its unit, by which its header names it.
@@ -141,7 +147,7 @@ type Record struct {
 	// Fields are the captured values, in the order of SSend.
 	Fields []Field
 	// Widths are bits that negative ints have where the handler shows them without their signs: of user space, not in
-	// the ring. 0 is an int that has as many as it needs.
+	// the ring. 0 is an int that has as many as it needs, and those below 0 are ints that are shown as texts.
 	Widths []int
 	// FixedSize is the header and the fixed part; strings follow.
 	FixedSize int

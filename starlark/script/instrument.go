@@ -27,7 +27,8 @@ import (
 //	s[i:j:k]        $stepped(s)[i:j:k]
 //	b"\x01"         $bytes("\x01")
 //	x in y          $in(x, y)                 also not in, == and !=, of what could be a list that was cut
-//	e.args.dfd      $bits($ev[0], $ev[-1])    in a copy, where printf shows it without its sign (specialise.go)
+//	e.args.dfd      $bits($ev[0], $ev[-1])    in a copy, where printf shows it without its sign, or as a text
+//	                                          (specialise.go)
 //
 // The compiler of kernel halves reads the tree as it was written: all is undone
 // when the interpreter's code is made.
@@ -192,10 +193,14 @@ func bytesLiteral(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, 
 	return value.Bytes(args[0].(starlark.String)), nil
 }
 
-// bits is x without its sign, as a field of so many bits has it; where these are 0, x.
+// bits is x without its sign, as a field of so many bits has it, or a text of it (wire.WidthTime); where the width is
+// 0, x.
 func bits(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 	x, isInt := args[0].(starlark.Int)
 	width, ok := args[1].(starlark.Int).Int64()
+	if isInt && ok && width < 0 {
+		return value.Written(x, int(width)), nil
+	}
 	if !isInt || x.Sign() >= 0 || !ok || width == 0 {
 		return args[0], nil
 	}
