@@ -127,7 +127,8 @@ func (b memory) tracepointArray(f kernel.TracepointField, at memPlace, pos plan.
 }
 
 func (a *ctxArray) element(i int64, pos plan.Pos) val {
-	if i < 0 || i >= int64(a.len) {
+	i, ok := within(i, a.len)
+	if !ok {
 		wrong(pos, "index %d of %s, which has %s", i, a.fname, format.Count(a.len, "element"))
 	}
 	at := a.at

@@ -184,7 +184,7 @@ func (b attributes) index(x, i val, pos plan.Pos) val {
 	case *ctxArray:
 		n, ok := i.constInt()
 		if !ok {
-			refuse(pos, "an array field takes a constant index in a kernel half")
+			refuse(pos, constantIndex, "an array field")
 		}
 		return o.element(n, pos)
 	case *dynArray:

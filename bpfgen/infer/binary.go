@@ -319,6 +319,7 @@ func (b operators) contains(x, y val, pos plan.Pos) cond {
 		refuse(pos, "%s", eachOfList)
 	}
 	noElements(y, pos)
+	b.attributes().noPointer(y, pos)
 	refuse(pos, "in works with tables, strings and constant lists in a kernel half, got %s", y.describe())
 	return cond{}
 }

@@ -109,6 +109,9 @@ var plainTypes = map[string]bool{"int": true, "float": true, "bool": true, "stri
 
 // checkBinary is about x op y.
 func (u certainty) checkBinary(x *syntax.BinaryExpr, l, r uval) {
+	if r.known && r.part && (x.Op == syntax.IN || x.Op == syntax.NOT_IN) {
+		u.b.attributes().noPointer(r.v, start(x.Y))
+	}
 	lt, rt := typeName(l), typeName(r)
 	switch x.Op {
 	case syntax.IN, syntax.NOT_IN:
@@ -139,11 +142,10 @@ func notIn(l, r string) string {
 	return withArticle(r) + " has no elements"
 }
 
-// checkTruth is about what user code asks the truth of.
-func (u certainty) checkTruth(pos plan.Pos, x uval) {
+// checkChoice is about what stands on the left of `and` and `or`, which may be the value of the whole.
+func (u certainty) checkChoice(pos plan.Pos, x uval) {
 	if x.known && x.part && u.b.attributes().onlyParts(x.v, pos) {
-		u.clash(pos, "this list of the program is no value as a whole, so that nobody can say whether it is empty: "+
-			"ask `len(list) > 0`")
+		wrong(pos, "this list of the program is no value as a whole, which it would be here: ask `len(list) > 0`")
 	}
 }
 
@@ -151,10 +153,10 @@ func (u certainty) checkTruth(pos plan.Pos, x uval) {
 func (u certainty) checkElements(pos plan.Pos, x uval) {
 	noElements(x.v, pos)
 	if x.known && x.part && u.b.attributes().isList(x.v, pos) {
-		if u.b.attributes().onlyParts(x.v, pos) {
-			u.clash(pos, "the elements of this list are no numbers, and it is no value as a whole: %s", eachOfList)
-		}
-		return
+		return // of one that is no value as a whole that is said where it is captured
+	}
+	if x.known && x.part {
+		u.b.attributes().noPointer(x.v, pos)
 	}
 	switch typ := typeName(x); typ {
 	case "int", "float", "bool", "event", "cell":

@@ -76,7 +76,7 @@ func (a *dynArray) element(i val, pos plan.Pos) val {
 	n, ok := i.constInt()
 	switch {
 	case !ok:
-		refuse(pos, "an array field takes a constant index in a kernel half")
+		refuse(pos, constantIndex, "an array field")
 	case n < 0 || n >= maxRecordBytes:
 		wrong(pos, "index %d of an array whose length each event says: want one from 0 on", n)
 	}

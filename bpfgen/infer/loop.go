@@ -58,6 +58,7 @@ func (b walker) forStmt(s *syntax.ForStmt) bool {
 	if !ok && b.attributes().isList(over, pos) {
 		refuse(pos, "%s", eachOfList)
 	}
+	b.attributes().noPointer(over, pos)
 	if !ok {
 		noElements(over, start(s.X))
 		refuse(pos, "a loop in a kernel half goes over range(…), a constant list or an array, got %s",

@@ -3,8 +3,6 @@ package infer
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"go.starlark.net/syntax"
 
@@ -13,7 +11,6 @@ import (
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
-	"github.com/startrace/startrace/internal/wire"
 )
 
 // The verbs of printf for unsigned numbers (%x of -100) show the bits of a negative int, as many as its field has. An
@@ -75,66 +72,112 @@ func (u *userWalk) noteWidth(x syntax.Expr, width int) {
 	s.widths[at] = width
 }
 
-// fieldWidth is how many bits v has if it is a field with a sign that is narrower than 64 bits, else 0; below 0 of what
-// is shown as a text of Go.
+// fieldWidth is how many bits v has if it is a field with a sign that is narrower than 64 bits, or a list of such, else
+// 0; below 0 of what is shown as a text of Go, which no list is.
 func fieldWidth(v uval) int {
-	if !v.known {
+	switch {
+	case !v.known && v.elems != nil:
+		return max(commonWidth(v.elems...), 0)
+	case !v.known:
 		return v.bits
-	}
-	if v.bits < 0 {
+	case v.bits < 0:
 		return v.bits
-	}
-	if !v.part || v.v.comp || v.v.expr == nil || !isField(v.v.expr) {
+	case !v.part:
 		return 0
 	}
-	return narrowWidth(v.v.typ())
+	return shownWidth(v.v)
 }
 
-// elementOf is any element of a list of the event, of which only the width is known (fieldWidth).
-func (u *userWalk) elementOf(list uval, pos plan.Pos) uval {
+// shownWidth is fieldWidth of a part of the event.
+func shownWidth(v val) int {
 	switch {
-	case list.each != nil:
-		return *list.each
-	case !list.known || !list.part:
-		return uval{}
-	}
-	switch o := list.v.obj.(type) {
-	case *ctxArray:
-		return uval{bits: narrowWidth(o.elem)}
-	case *dynArray:
-		return uval{bits: narrowWidth(o.elem)}
-	case *arrayObj:
-		return u.ofType(o.elem, pos)
-	case *structObj, *regStruct:
-		v, isList := u.b.attributes().listValue(list.v, pos)
-		size, signed := strings.CutPrefix(v.typ().Label, wire.LabelInts+"s")
-		if n, err := strconv.Atoi(size); isList && signed && err == nil {
-			return uval{bits: narrowWidth(types.IntOf(uint8(8*n), true))}
+	case v.obj != nil:
+		return elementWidth(v.obj)
+	case v.comp:
+		parts := make([]uval, len(v.elems))
+		for i, e := range v.elems {
+			parts[i] = uval{v: e, known: true, part: true}
 		}
+		return commonWidth(parts...)
+	case v.expr == nil || !isField(v.expr):
+		return 0
 	}
-	return uval{}
+	return narrowWidth(v.typ())
 }
 
-// ofType is an element of a type: an int, or an array of them.
-func (u *userWalk) ofType(id kernel.TypeID, pos plan.Pos) uval {
-	btf := u.b.u.btf(pos)
-	t, err := btf.Type(btf.Skip(id))
-	switch {
-	case err != nil:
-		return uval{}
-	case t.Kind == kernel.KindArray:
-		each := u.ofType(t.Elem, pos)
-		return uval{each: &each}
-	case t.Kind == kernel.KindInt || t.Kind == kernel.KindEnum:
-		return uval{bits: narrowWidth(types.IntOf(uint8(8*t.Size), t.Signed))}
-	}
-	return uval{}
-}
-
-// narrowWidth is the width of a type that has a sign and fewer than 64 bits, else 0.
+// narrowWidth is the width of an int with a sign that is narrower than 64 bits, else 0.
 func narrowWidth(t types.Type) int {
 	if t.Signed && t.Bits < 64 {
 		return int(t.Bits)
+	}
+	return 0
+}
+
+// elementWidth is fieldWidth of the elements of an array or a list of the event, in all its dimensions.
+func elementWidth(o object) int {
+	switch o := o.(type) {
+	case *ctxArray:
+		return narrowWidth(o.elem)
+	case *dynArray:
+		return narrowWidth(o.elem)
+	case *arrayObj:
+		return o.from.u.widthOfType(o.elem)
+	case *structObj:
+		return o.from.u.listedWidth(o.id)
+	case *regStruct:
+		if len(o.words) == 0 || o.words[0].from == nil {
+			return 0
+		}
+		u := o.words[0].from.u
+		if t, err := u.btf(plan.Pos{}).Type(o.id); err == nil && t.Kind == kernel.KindArray {
+			return u.widthOfType(o.id)
+		}
+		return u.listedWidth(o.id)
+	}
+	return 0
+}
+
+// listedWidth is elementWidth of what may be a list of a program.
+func (u *unit) listedWidth(id kernel.TypeID) int {
+	l, ok := u.listType(id, plan.Pos{})
+	if !ok || l.bits {
+		return 0
+	}
+	return u.widthOfType(l.elem)
+}
+
+// widthOfType is the width of what a type is made of: of an array its elements.
+func (u *unit) widthOfType(id kernel.TypeID) int {
+	btf := u.btf(plan.Pos{})
+	for range maxDimensions {
+		t, err := btf.Type(btf.Skip(id))
+		switch {
+		case err != nil:
+			return 0
+		case t.Kind == kernel.KindArray:
+			id = t.Elem
+			continue
+		case (t.Kind == kernel.KindInt || t.Kind == kernel.KindEnum) && t.Signed && t.Size < 8:
+			return 8 * t.Size
+		}
+		return 0
+	}
+	return 0
+}
+
+// maxDimensions bounds the dimensions of an array of which the width of the elements is known.
+const maxDimensions = 16
+
+// choosing are the builtins that give the elements of the one list that they are given, or some of them.
+var choosing = []string{"enumerate", "list", "reversed", "sorted", "tuple"}
+
+// givenWidth is the width of what a builtin gives that only chooses of what it is given.
+func givenWidth(name plan.Builtin, vals []uval) int {
+	switch {
+	case slices.Contains(choosing, string(name)) && len(vals) > 0 && (name != "enumerate" || len(vals) == 1):
+		return fieldWidth(vals[0])
+	case name == "zip":
+		return commonWidth(vals...)
 	}
 	return 0
 }

@@ -70,7 +70,7 @@ func (b memory) pointerElement(p *tree.Expr, i val, pos plan.Pos) val {
 	}
 	n, ok := i.constInt()
 	if !ok {
-		refuse(pos, "a pointer takes a constant index")
+		refuse(pos, constantIndex, "a pointer")
 	}
 	size, err := b.u.btf(pos).Size(elem)
 	if err != nil {

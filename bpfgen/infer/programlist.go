@@ -1,19 +1,18 @@
 package infer
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
-	"github.com/startrace/startrace/internal/wire"
 )
 
 // Lists of programs are structs that lead to their elements: a slice of Go, a std::vector. As lists they have elements,
 // x[i], and a length. An element that the list has not is FAULT, whatever lies behind its last one. As a value a list
-// of numbers is a tuple of its first maxArray elements.
+// of numbers is a tuple of its first maxArray elements (listvalue.go).
 
 // A listForm says which structs are lists, and which of their members lead to the first element and to behind the last,
 // or to their number.
@@ -22,185 +21,300 @@ type listForm struct {
 	name         string
 	first        []string
 	end, counted []string
+	// bits: the elements are bits of words; end leads to a word, and rest to the number of bits that are taken of it.
+	bits bool
+	rest []string
 }
 
-// listForms are those of Go, of libstdc++, of libc++ and of Rust.
+// listForms are those of Go, of libstdc++, of libc++ and of Rust. A std::span whose type says how many elements it has
+// keeps no number of them.
 var listForms = []listForm{
 	{name: "[]", first: []string{"array"}, counted: []string{"len"}},
+	{name: "vector<bool", first: []string{"_M_impl", "_M_start", "_M_p"}, end: []string{"_M_impl", "_M_finish", "_M_p"},
+		bits: true, rest: []string{"_M_impl", "_M_finish", "_M_offset"}},
+	{name: "vector<bool", first: []string{"__begin_"}, counted: []string{"__size_"}, bits: true},
 	{name: "vector<", first: []string{"_M_impl", "_M_start"}, end: []string{"_M_impl", "_M_finish"}},
 	{name: "vector<", first: []string{"__begin_"}, end: []string{"__end_"}},
+	{name: "span<", first: []string{"_M_ptr"}, counted: []string{"_M_extent", "_M_extent_value"}},
+	{name: "span<", first: []string{"__data_"}, counted: []string{"__size_"}},
+	{name: "span<", first: []string{"__data"}, counted: []string{"__size"}}, // until LLVM 15
+	{name: "span<", first: []string{"_M_ptr"}},
+	{name: "span<", first: []string{"__data_"}},
+	{name: "span<", first: []string{"__data"}},
 	{name: "&[", first: []string{"data_ptr"}, counted: []string{"length"}},
 }
 
-// A programList is a struct that is one: the address of its first element, of a type that leads to it, and how many it
-// has.
+// A listType is a struct of a program that is a list: its form, and the type of its elements, of size bytes each; 0 are
+// those of a type that there is no form for, as a complex number, and of a struct without members.
+type listType struct {
+	listForm
+	elem kernel.TypeID
+	size int
+	// fixed is how many elements each list of the type has, where the form has no number of them.
+	fixed int64
+}
+
+// listType is what type a list has; false for a type that is none.
+func (u *unit) listType(id kernel.TypeID, pos plan.Pos) (listType, bool) {
+	btf := u.btf(pos)
+	t, err := btf.Type(btf.Skip(id))
+	if err != nil || id == 0 || t.Kind != kernel.KindStruct || !btf.OfProgram(id) {
+		return listType{}, false
+	}
+	for _, form := range listForms {
+		if !strings.HasPrefix(t.Name, form.name) {
+			continue
+		}
+		if l, ok := listTypeBy(btf, form, t); ok {
+			return l, true
+		}
+	}
+	return listType{}, false
+}
+
+// listTypeBy is the type t as a list of a form.
+func listTypeBy(btf *kernel.BTF, form listForm, t kernel.Type) (l listType, ok bool) {
+	first, ok := memberType(btf, t.ID, form.first)
+	if !ok || first.Kind != kernel.KindPtr {
+		return l, false
+	}
+	l = listType{listForm: form, elem: btf.Skip(first.Elem)}
+	for _, path := range [][]string{form.end, form.counted, form.rest} {
+		if _, ok := memberType(btf, t.ID, path); !ok {
+			return l, false
+		}
+	}
+	if form.end == nil && form.counted == nil {
+		if l.fixed, ok = extentOf(t.Name); !ok {
+			return l, false
+		}
+	}
+	if size, err := btf.Size(l.elem); err == nil {
+		l.size = size
+	}
+	return l, l.elem != 0 && (l.size != 0 || l.end == nil)
+}
+
+// memberType is the type of a member of a member …; of no path it is the type itself.
+func memberType(btf *kernel.BTF, id kernel.TypeID, path []string) (t kernel.Type, ok bool) {
+	for _, name := range path {
+		if !kernel.HasField(btf, id, name) {
+			return t, false
+		}
+		f, err := btf.Field(id, name)
+		if err != nil {
+			return t, false
+		}
+		id = btf.Skip(f.Type)
+	}
+	t, err := btf.Type(id)
+	return t, err == nil
+}
+
+// extentOf is how many elements the name of a type of C++ says: 4 of span<int, 4>, which clang writes as 4UL.
+func extentOf(name string) (int64, bool) {
+	last := name[strings.LastIndexByte(name, ',')+1:]
+	n, err := strconv.ParseInt(strings.Trim(last, " UL>"), 10, 64)
+	return n, err == nil && n >= 0
+}
+
+// arrayIn gives the array that a struct of C++ is, a std::array: where it lies in the struct, and its type. One of no
+// elements has the type 0.
+func (u *unit) arrayIn(id kernel.TypeID, pos plan.Pos) (f kernel.Field, ok bool) {
+	btf := u.btf(pos)
+	t, err := btf.Type(btf.Skip(id))
+	if err != nil || t.Kind != kernel.KindStruct || !btf.OfProgram(id) || !strings.HasPrefix(t.Name, "array<") {
+		return f, false
+	}
+	for _, name := range []string{"_M_elems", "__elems_"} {
+		if !kernel.HasField(btf, t.ID, name) {
+			continue
+		}
+		if f, err = btf.Field(t.ID, name); err != nil {
+			return f, false
+		}
+		if of, err := btf.Type(btf.Skip(f.Type)); err != nil || of.Kind != kernel.KindArray {
+			f.Type = 0
+		}
+		if n, known := extentOf(t.Name); known && n == 0 {
+			f.Type = 0
+		}
+		return f, true
+	}
+	return f, false
+}
+
+// A programList is a list of a program: its type, the address of its first element, and how many it has. A number that
+// no list can have is FAULT.
 type programList struct {
+	listType
 	first *tree.Expr
 	n     *tree.Expr
 }
 
 // listOf gives the list that a value is; false where it is none.
 func (b attributes) listOf(x val, pos plan.Pos) (l programList, ok bool) {
-	id := kernel.TypeID(0)
-	switch o := x.obj.(type) {
-	case *structObj:
-		id = o.id
-	case *regStruct:
-		id = o.id
-	}
-	btf := b.u.btf(pos)
-	t, err := btf.Type(btf.Skip(id))
-	if err != nil || id == 0 || !btf.OfProgram(id) {
+	t, ok := b.u.listType(structOf(x), pos)
+	if !ok {
 		return l, false
 	}
-	for _, form := range listForms {
-		if !strings.HasPrefix(t.Name, form.name) || !kernel.HasField(btf, id, form.first[0]) {
-			continue
-		}
-		if l, ok = b.listBy(form, x, pos); ok {
-			return l, true
-		}
-	}
-	return l, false
-}
-
-// listBy reads the parts of a list.
-func (b attributes) listBy(form listForm, x val, pos plan.Pos) (l programList, ok bool) {
-	part := func(path []string) *tree.Expr {
-		v := x
-		for _, name := range path {
-			v = b.attr(v, name, pos)
-		}
-		return b.rv(v, pos)
-	}
-	l.first = part(form.first)
-	elem := l.first.Type.BTF | l.first.Type.Elem
-	size, err := b.u.btf(pos).Size(elem)
-	if elem == 0 || err != nil || size == 0 {
-		return l, false
-	}
-	if form.counted != nil {
-		n := part(form.counted)
-		wide := types.I64
-		wide.MayFault = n.Type.MayFault
-		l.n = as(n, wide, pos)
-		return l, true
-	}
-	end := part(form.end)
-	l.n = orFault(l.first, pos, func(first *tree.Expr) *tree.Expr {
-		return orFault(end, pos, func(end *tree.Expr) *tree.Expr {
-			bytes := operation(tree.OpSub, types.I64, as(end, types.I64, pos), as(first, types.I64, pos), pos)
-			return operation(tree.OpFloorDiv, types.I64, bytes, intExpr(int64(size), pos), pos)
-		})
-	})
+	l = programList{listType: t, first: b.address(x, t.first, t.elem, pos)}
+	l.n = b.length(l, x, pos)
 	return l, true
 }
 
-// element is x[i] of a list: of an index that it has not it lies at the address 0, where nothing can be read.
+// structOf is the type of a struct, 0 of what is none.
+func structOf(x val) kernel.TypeID {
+	switch o := x.obj.(type) {
+	case *structObj:
+		return o.id
+	case *regStruct:
+		return o.id
+	}
+	return 0
+}
+
+// along is what a path leads to.
+func (b attributes) along(x val, path []string, pos plan.Pos) val {
+	for _, name := range path {
+		x = b.attr(x, name, pos)
+	}
+	return x
+}
+
+// address is the address that a path leads to, of elements of a type. A char * would be a string, and a char ** a list.
+func (b attributes) address(x val, path []string, elem kernel.TypeID, pos plan.Pos) *tree.Expr {
+	last := len(path) - 1
+	x = b.along(x, path[:last], pos)
+	if v := b.attr(x, path[last], pos); v.expr != nil && v.expr.Type.Kind == types.Int {
+		return b.rv(v, pos)
+	}
+	t := b.memory().addressType(elem, pos)
+	f, err := b.u.btf(pos).Field(structOf(x), path[last])
+	if err != nil {
+		wrong(pos, "%v", err)
+	}
+	switch o := x.obj.(type) {
+	case *structObj:
+		at := o.memPlace
+		at.off += int64(f.Off)
+		return load(at, t, pos)
+	case *regStruct:
+		if !o.nowhere {
+			return as(o.has(b.body, o.off+f.Off, 8, path[last], pos), t, pos)
+		}
+	}
+	return &tree.Expr{Op: tree.OpUnreadable, Type: t.OrFault(), Int: tree.Lost, Pos: pos}
+}
+
+// maxListBytes bounds the bytes of a list. One of more is none, but memory that is none yet, or no more.
+const maxListBytes = 1 << 38
+
+// length is how many elements a list has. The members of one that is damaged, or not yet made, can say anything.
+func (b attributes) length(l programList, x val, pos plan.Pos) *tree.Expr {
+	switch {
+	case l.end == nil && l.counted == nil:
+		return intExpr(l.fixed, pos)
+	case l.counted != nil:
+		most := int64(maxListBytes / max(l.size, 1))
+		return orFault(b.rv(b.along(x, l.counted, pos), pos), pos, func(n *tree.Expr) *tree.Expr {
+			return lengthWithin(as(n, types.U64, pos), most, func(n *tree.Expr) *tree.Expr { return n }, pos)
+		})
+	}
+	end := b.address(x, l.end, l.elem, pos)
+	return orFault(l.first, pos, func(first *tree.Expr) *tree.Expr {
+		return orFault(end, pos, func(end *tree.Expr) *tree.Expr {
+			bytes := operation(tree.OpSub, types.U64, as(end, types.U64, pos), as(first, types.U64, pos), pos)
+			return lengthWithin(bytes, maxListBytes, func(bytes *tree.Expr) *tree.Expr {
+				if l.bits {
+					return b.bitsIn(l, x, bytes, pos)
+				}
+				size := as(intExpr(int64(l.size), pos), types.U64, pos)
+				return operation(tree.OpFloorDiv, types.U64, bytes, size, pos)
+			}, pos)
+		})
+	})
+}
+
+// bitsIn is how many bits a list of them has: those of whole words, of so many bytes, and of the last one.
+func (b attributes) bitsIn(l programList, x val, bytes *tree.Expr, pos plan.Pos) *tree.Expr {
+	rest := b.rv(b.along(x, l.rest, pos), pos)
+	bits := operation(tree.OpMul, types.U64, bytes, as(intExpr(8, pos), types.U64, pos), pos)
+	return orFault(rest, pos, func(rest *tree.Expr) *tree.Expr {
+		return operation(tree.OpAdd, types.U64, bits, as(rest, types.U64, pos), pos)
+	})
+}
+
+// lengthWithin is the length that f makes of n, FAULT where n is more than most.
+func lengthWithin(n *tree.Expr, most int64, f func(*tree.Expr) *tree.Expr, pos plan.Pos) *tree.Expr {
+	more := operation(tree.OpGt, types.Boolean, n, as(intExpr(most, pos), types.U64, pos), pos)
+	out := f(n)
+	t := types.I64
+	t.MayFault = out.Type.MayFault
+	return chooseFault(more, as(out, t, pos), pos)
+}
+
+// element is x[i] of a list, from its end where i is below 0: of an index that it has not it lies at the address 0,
+// where nothing can be read.
 func (b attributes) element(l programList, i val, pos plan.Pos) val {
 	n, ok := i.constInt()
-	switch {
-	case !ok:
-		refuse(pos, "a list of a program takes a constant index in a kernel half")
-	case n < 0:
-		wrong(pos, "the index of a list of a program counts from its beginning, got %d", n)
-	}
-	has := operation(tree.OpLt, types.Boolean, intExpr(n, pos), assume(l.n), pos)
-	none := as(intExpr(0, pos), l.first.Type, pos)
-	first := &tree.Expr{Op: tree.OpCond, Type: l.first.Type, Args: []*tree.Expr{has, l.first, none}, Pos: pos}
-	return b.memory().pointerElement(first, i, pos)
-}
-
-// numbers is the label of the elements as an array of them; false where they are no numbers.
-func (l programList) numbers(b *body, pos plan.Pos) (label string, size int, ok bool) {
-	btf := b.u.btf(pos)
-	t, err := btf.Type(btf.Skip(l.first.Type.BTF | l.first.Type.Elem))
-	form := "u"
-	switch {
-	case err != nil || t.Bool || t.Size > 8:
-		return "", 0, false
-	case t.Kind == kernel.KindFloat:
-		form = "f"
-	case t.Kind != kernel.KindInt && t.Kind != kernel.KindEnum:
-		return "", 0, false
-	case t.Signed:
-		form = "s"
-	}
-	return fmt.Sprint(wire.LabelInts, form, t.Size), t.Size, true
-}
-
-// listPlace is where the parts of what may be a list of a program are read; false for what is none.
-func listPlace(v val) (where memPlace, ok bool) {
-	switch o := v.obj.(type) {
-	case *structObj:
-		return o.memPlace, true
-	case *regStruct:
-		return where, true
-	}
-	return where, false
-}
-
-// listValue is a list of numbers of a program as a value; false where v is something else.
-func (b attributes) listValue(v val, pos plan.Pos) (val, bool) {
-	where, ok := listPlace(v)
 	if !ok {
-		return v, false
+		refuse(pos, constantIndex, "a list of a program")
 	}
-	whole := b.inPlace(where, func(at *body) val {
-		l, ok := at.attributes().listOf(v, pos)
-		if !ok {
-			return val{}
-		}
-		label, size, ok := l.numbers(at, pos)
-		if !ok {
-			return val{}
-		}
-		t := types.Type{Kind: types.Bytes, Cap: maxArray * size, Label: label}.OrFault()
-		return exprVal(orFault(l.n, pos, func(n *tree.Expr) *tree.Expr {
-			return orFault(l.first, pos, func(first *tree.Expr) *tree.Expr {
-				bytes := operation(tree.OpMul, types.I64, n, intExpr(int64(size), pos), pos)
-				return &tree.Expr{Op: tree.OpStr, Type: t, Str: tree.User, Args: []*tree.Expr{first, bytes}, Pos: pos}
-			})
-		}))
-	})
-	if whole.expr == nil {
-		return v, false
+	if l.size == 0 {
+		return unknownKind(pos)
 	}
-	return whole, true
+	where, has := l.first, operation(tree.OpLt, types.Boolean, intExpr(n, pos), assume(l.n), pos)
+	if n < 0 {
+		if l.bits {
+			wrong(pos, "the index of a list of bits counts from its beginning, got %d", n)
+		}
+		has = operation(tree.OpGe, types.Boolean, assume(l.n), intExpr(-n, pos), pos)
+		bytes := operation(tree.OpMul, types.I64, assume(l.n), intExpr(int64(l.size), pos), pos)
+		sum := operation(tree.OpAdd, types.I64, as(asAddress(l.first, pos), types.I64, pos), bytes, pos)
+		where = as(sum, l.first.Type.Present(), pos)
+	}
+	none := as(intExpr(0, pos), where.Type, pos)
+	first := &tree.Expr{Op: tree.OpCond, Type: where.Type, Args: []*tree.Expr{has, where, none}, Pos: pos}
+	if l.bits {
+		return b.bitOf(first, n, pos)
+	}
+	return b.memory().pointerElement(first, intVal(n), pos)
+}
+
+// bitOf is a bit of what begins at an address, counted from the lowest of its first byte on.
+func (b attributes) bitOf(first *tree.Expr, n int64, pos plan.Pos) val {
+	e := load(memPlace{first, n / 8, tree.User, b.body}, types.IntOf(8, false), pos)
+	e.Bit, e.BitSize = uint8(n%8), 1
+	return exprVal(truthBit(e, kernel.Type{Bool: true}))
 }
 
 // isList reports whether v is a list of a program, which no loop of a kernel half goes over and of which user space
 // gets no elements but numbers.
 func (b attributes) isList(v val, pos plan.Pos) bool {
-	if v.obj == nil {
-		return false
-	}
-	_, ok := b.listOf(v, pos)
+	_, ok := b.u.listType(structOf(v), pos)
 	return ok
 }
 
-// onlyParts reports whether v is a list of a program that is no value as a whole: its elements are no numbers.
-func (b attributes) onlyParts(v val, pos plan.Pos) bool {
-	if !b.isList(v, pos) {
+// eachOfList is what to do instead of going over a list of a program.
+const (
+	eachOfList  = "this list of the program has another length each time: " + partsOfList
+	partsOfList = "go over range(8), or as many as are wanted, and ask `i < len(list)` before list[i]"
+)
+
+// noPointer refuses to take what points to a list, or to a std::array, for the list itself.
+func (b attributes) noPointer(v val, pos plan.Pos) {
+	if b.pointsToList(v, pos) {
+		wrong(pos, "this is the address of a list, as C has it: p[0] is the list, as in len(p[0])")
+	}
+}
+
+// pointsToList reports whether v is the address of a list of a program.
+func (b attributes) pointsToList(v val, pos plan.Pos) bool {
+	if v.expr == nil || v.expr.Type.BTF == 0 {
 		return false
 	}
-	_, whole := b.listValue(v, pos)
-	return !whole
+	_, list := b.u.listType(v.expr.Type.BTF, pos)
+	_, array := b.u.arrayIn(v.expr.Type.BTF, pos)
+	return list || array
 }
-
-// counted is how many elements a list of a program has, for the truth of one that is no value as a whole; v where v is
-// something else.
-func (b attributes) counted(v val, pos plan.Pos) val {
-	if !b.onlyParts(v, pos) {
-		return v
-	}
-	where, _ := listPlace(v)
-	return b.inPlace(where, func(at *body) val {
-		l, _ := at.attributes().listOf(v, pos)
-		return exprVal(l.n)
-	})
-}
-
-// eachOfList is what to do instead of going over a list of a program.
-const eachOfList = "this list of the program has another length each time: go over range(8), or as many as are " +
-	"wanted, and ask `i < len(list)` before list[i]"

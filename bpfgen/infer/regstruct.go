@@ -122,8 +122,9 @@ func (s *regStruct) element(b *body, i val, pos plan.Pos) val {
 	case err != nil || t.Kind != kernel.KindArray:
 		wrong(pos, "%s cannot be indexed", s.what())
 	case !ok:
-		refuse(pos, "an array field takes a constant index in a kernel half")
-	case n < 0 || n >= int64(t.Len):
+		refuse(pos, constantIndex, "an array field")
+	}
+	if n, ok = within(n, t.Len); !ok {
 		wrong(pos, "index %d of an array of %s", n, format.Count(t.Len, "element"))
 	}
 	size, err := btf.Size(t.Elem)

@@ -137,6 +137,9 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 		if view, ok := kernel.TextOf(btf, id); ok {
 			return exprVal(b.textIn(at, view, pos))
 		}
+		if f, ok := b.u.arrayIn(id, pos); ok {
+			return b.insideArray(at, f, name, pos)
+		}
 		return b.asGo(objVal(&structObj{at, id}), id, pos)
 	case kernel.KindArray:
 		if b.isChar(t.Elem, pos) && t.Len == 0 { // char name[] at the end of a struct
@@ -161,6 +164,15 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 	}
 	refuse(pos, "%s is a %s, which a kernel half cannot read", name, t.Kind)
 	return val{}
+}
+
+// insideArray is a std::array in memory: the array that is its member.
+func (b memory) insideArray(at memPlace, f kernel.Field, name string, pos plan.Pos) val {
+	if f.Type == 0 {
+		return val{comp: true}
+	}
+	at.off += int64(f.Off)
+	return b.read(at, f.Type, name, pos)
 }
 
 // readFloat is a float in memory.
@@ -234,6 +246,18 @@ func (b memory) cstring(at memPlace, room, limit int, pos plan.Pos) *tree.Expr {
 	return e
 }
 
+// constantIndex says which indices a kernel half takes: what a loop that is written out gives is constant, too.
+const constantIndex = "%s takes a constant index in a kernel half, or one that a loop over range(8) gives: of a " +
+	"range of more than 64 it is computed" // maxUnroll
+
+// within is an index of what has n elements, of which one below 0 counts from the end; false for one that it has not.
+func within(i int64, n int) (int64, bool) {
+	if i < 0 && i >= -int64(n) {
+		i += int64(n)
+	}
+	return i, i >= 0 && i < int64(n)
+}
+
 // element is a[i] for an array in memory. A constant index is checked here, a
 // computed one by a test that ends the handler.
 func (b memory) element(a *arrayObj, i val, pos plan.Pos) val {
@@ -244,10 +268,12 @@ func (b memory) element(a *arrayObj, i val, pos plan.Pos) val {
 	}
 	n, ok := i.constInt()
 	if !ok {
-		refuse(pos, "an array field takes a constant index in a kernel half")
+		refuse(pos, constantIndex, "an array field")
 	}
-	if a.len > 0 && (n < 0 || n >= int64(a.len)) {
-		wrong(pos, "index %d of an array of %s", n, format.Count(a.len, "element"))
+	if a.len > 0 {
+		if n, ok = within(n, a.len); !ok {
+			wrong(pos, "index %d of an array of %s", n, format.Count(a.len, "element"))
+		}
 	}
 	at := a.memPlace
 	at.off += n * int64(size)

@@ -188,6 +188,13 @@ func orResult(name string) string {
 func (b memory) inWords(s *regStruct, pos plan.Pos) val {
 	btf := b.u.btf(pos)
 	view, ok := kernel.TextOf(btf, s.id)
+	if f, is := b.u.arrayIn(s.id, pos); is && f.Type == 0 {
+		return val{comp: true}
+	} else if is {
+		of := *s
+		of.off, of.id = s.off+f.Off, btf.Skip(f.Type)
+		return objVal(&of)
+	}
 	if !ok {
 		return b.asGo(objVal(s), s.id, pos)
 	}

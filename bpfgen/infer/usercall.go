@@ -154,7 +154,7 @@ func (u arguments) byUser(f *builtin, x *syntax.CallExpr, vals []uval) uval {
 	if v, ok := foldedCall(f, x, vals); ok {
 		return knownVal(v)
 	}
-	return uval{typ: f.gives}
+	return uval{typ: f.gives, bits: givenWidth(f.name, vals)}
 }
 
 // updates is what the host makes of `x[k] op= v`.
@@ -189,12 +189,13 @@ func (u arguments) either(f *builtin, x *syntax.CallExpr, number func([]uval) bo
 	vals := make([]uval, len(x.Args))
 	part, known := false, true
 	for i, a := range x.Args {
-		vals[i] = u.expr(argValue(a))
+		if f.name == "bool" {
+			vals[i] = u.asked(argValue(a))
+		} else {
+			vals[i] = u.expr(argValue(a))
+		}
 		part = part || vals[i].part
 		known = known && vals[i].known
-	}
-	if f.name == "bool" && len(vals) == 1 {
-		u.certain().checkTruth(start(x.Args[0]), vals[0])
 	}
 	if v, ok := foldedCall(f, x, vals); ok {
 		return knownVal(v)
@@ -230,6 +231,7 @@ func lenOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 		if o, ofGo := v.v.obj.(*goValue); ofGo && o.counts() || ofEvent || u.b.attributes().isList(v.v, x.Lparen) {
 			return u.partOf(x, argValue(x.Args[0]), v, f.kernel(u.b, []arg{{"", v.v, start(x.Args[0])}}, x.Lparen))
 		}
+		u.b.attributes().noPointer(v.v, x.Lparen)
 	}
 	u.capture(v)
 	return u.calling().byUser(f, x, []uval{v})
@@ -326,7 +328,7 @@ func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	part := false
 	for i, a := range x.Args {
 		vals[i] = u.expr(argValue(a))
-		part = part || vals[i].part
+		part = part || vals[i].part || vals[i].bits != 0
 	}
 	u.noteContainers(fn, x.Lparen)
 	def := resolved(fn)

@@ -110,13 +110,13 @@ func (u *userWalk) expr(x syntax.Expr) uval {
 				u.capture(at)
 			}
 		}
-		return uval{typ: sliced(typeName(recv))}
+		return uval{typ: sliced(typeName(recv)), bits: fieldWidth(recv)}
 	case *syntax.LambdaExpr:
 		if at := u.calling().function(x, x.Function.(*resolve.Function)); at != nil {
 			at.refuse()
 		}
 	case *syntax.Comprehension:
-		u.rounds().comprehension(x)
+		return u.rounds().comprehension(x)
 	}
 	return uval{}
 }
@@ -203,18 +203,20 @@ func (u *userWalk) index(x *syntax.IndexExpr) uval {
 	}
 	u.capture(recv)
 	u.capture(i)
-	return u.elementOf(recv, x.Lbrack)
+	return uval{bits: fieldWidth(recv)}
 }
 
 func (u *userWalk) unary(x *syntax.UnaryExpr) uval {
 	if x.X == nil {
 		return uval{}
 	}
-	v := u.expr(x.X)
-	u.certain().checkUnary(x, v)
+	v := uval{}
 	if x.Op == syntax.NOT {
-		u.certain().checkTruth(x.OpPos, v)
+		v = u.asked(x.X)
+	} else {
+		v = u.expr(x.X)
 	}
+	u.certain().checkUnary(x, v)
 	if !v.known {
 		u.capture(v)
 		return uval{}
@@ -277,7 +279,7 @@ func alwaysIn(op syntax.Token, x, y uval) bool {
 
 // andOr walks the right side only where the left one does not decide.
 func (u *userWalk) andOr(x *syntax.BinaryExpr, l uval) uval {
-	u.certain().checkTruth(x.OpPos, l)
+	u.certain().checkChoice(x.OpPos, l)
 	if c, ok := u.truth(l); ok {
 		u.capture(l)
 		if c == (x.Op == syntax.AND) {
@@ -292,9 +294,17 @@ func (u *userWalk) andOr(x *syntax.BinaryExpr, l uval) uval {
 	return undecided(l, r)
 }
 
+// asked is a condition. Of a list of a program that is no value as a whole the kernel says whether it has elements.
+func (u *userWalk) asked(x syntax.Expr) uval {
+	v := u.expr(x)
+	if v.known && v.part && u.b.attributes().onlyParts(v.v, start(x)) {
+		return u.partVal(x, condVal(u.b.ops().truth(v.v, start(x))))
+	}
+	return v
+}
+
 func (u *userWalk) condExpr(x *syntax.CondExpr) uval {
-	c := u.expr(x.Cond)
-	u.certain().checkTruth(x.If, c)
+	c := u.asked(x.Cond)
 	u.capture(c)
 	if value, ok := u.truth(c); ok {
 		if value {

@@ -28,17 +28,30 @@ func (u *userWalk) bindAll(to syntax.Expr, v uval) {
 	names := elementsOf(to)
 	if len(names) == 0 || len(names) != len(v.elems) {
 		u.capture(v)
-		if len(names) == 0 {
-			u.unknown(to)
-		}
-		one := u.elementOf(v, start(to))
-		for _, x := range names {
-			u.bindOne(x, one)
-		}
+		u.eachAs(to, uval{bits: fieldWidth(v)})
 		return
 	}
 	for i, x := range names {
 		u.bindAll(x, v.elems[i])
+	}
+}
+
+// eachAs gives each name the value v, of which only the width is known.
+func (u *userWalk) eachAs(to syntax.Expr, v uval) {
+	if v.bits == 0 {
+		u.unknown(to)
+		return
+	}
+	if id, ok := unparen(to).(*syntax.Ident); ok {
+		u.bind(id.Binding.(*resolve.Binding), v)
+		return
+	}
+	names := elementsOf(to)
+	if names == nil {
+		u.unknown(to)
+	}
+	for _, x := range names {
+		u.eachAs(x, v)
 	}
 }
 
@@ -96,20 +109,18 @@ type iterated struct {
 	elems []uval
 	// written: the loop is written out. The elements are used only if it is not.
 	written bool
-	// one is what is known of each element where elems is nil (elementOf).
-	one uval
+	// bits is the width of the elements where these are not known, 0 where that is not known either.
+	bits int
 }
 
 // over walks what a loop goes over.
 func (u rounds) over(at syntax.Node, x syntax.Expr, loop loopBody) iterated {
 	var v uval
 	list := elementsOf(x)
-	one := uval{}
 	if list == nil {
 		v = u.expr(x)
 		u.certain().checkElements(start(x), v)
 		u.capture(v)
-		one = u.elementOf(v, start(x))
 		if known := u.selection().constants(x, v); known != nil {
 			v.elems = known
 		}
@@ -127,7 +138,7 @@ func (u rounds) over(at syntax.Node, x syntax.Expr, loop loopBody) iterated {
 	for i := range list {
 		u.capture(v.elems[i])
 	}
-	return iterated{elems: v.elems, one: one}
+	return iterated{elems: v.elems, bits: fieldWidth(v)}
 }
 
 // writtenOut reports whether a loop is walked once for each of the elements. What is decided at the first point holds
@@ -151,7 +162,7 @@ func (u rounds) each(at syntax.Node, vars syntax.Expr, list iterated, body func(
 	if !list.written {
 		u.frame.Vars = before
 		if list.elems == nil {
-			u.bindOne(vars, list.one)
+			u.eachAs(vars, uval{bits: list.bits})
 		} else {
 			u.oneOf(vars, list.elems)
 		}
@@ -168,22 +179,6 @@ func (u rounds) each(at syntax.Node, vars syntax.Expr, list iterated, body func(
 	u.half = half
 }
 
-// bindOne makes variables of one value of user space, of which only the width is known, or that of its elements.
-func (u *userWalk) bindOne(to syntax.Expr, v uval) {
-	if id, isName := unparen(to).(*syntax.Ident); isName {
-		u.bind(id.Binding.(*resolve.Binding), v)
-		return
-	}
-	names := elementsOf(to)
-	if v.each == nil || len(names) == 0 {
-		u.unknown(to)
-		return
-	}
-	for _, x := range names {
-		u.bindOne(x, *v.each)
-	}
-}
-
 // oneOf makes variables values of user space, each an element of a list, of which only the width is known.
 func (u rounds) oneOf(x syntax.Expr, elems []uval) {
 	id, isName := unparen(x).(*syntax.Ident)
@@ -197,8 +192,9 @@ func (u rounds) oneOf(x syntax.Expr, elems []uval) {
 		}
 		return
 	}
-	if width := commonWidth(elems...); !isName || width == 0 {
-		u.unknown(x)
+	width := commonWidth(elems...)
+	if !isName || width == 0 {
+		u.eachAs(x, uval{bits: width})
 		return
 	}
 	one := carried(elems[0])
@@ -214,31 +210,34 @@ func haveElements(list []uval, n int) bool {
 }
 
 // comprehension walks one; its first loop over parts of the event is written out.
-func (u rounds) comprehension(x *syntax.Comprehension) {
-	u.clauses(x, x.Clauses, true)
+func (u rounds) comprehension(x *syntax.Comprehension) uval {
+	return uval{bits: max(commonWidth(u.clauses(x, x.Clauses, true)...), 0)}
 }
 
-func (u rounds) clauses(x *syntax.Comprehension, list []syntax.Node, may bool) {
+// clauses gives the elements of a list that a comprehension makes, in each round that is walked.
+func (u rounds) clauses(x *syntax.Comprehension, list []syntax.Node, may bool) (bodies []uval) {
 	if len(list) == 0 {
 		if entry, ok := x.Body.(*syntax.DictEntry); ok {
 			u.capture(u.expr(entry.Key))
 			u.capture(u.expr(entry.Value))
-			return
+			return nil
 		}
-		u.capture(u.expr(x.Body))
-		return
+		v := u.expr(x.Body)
+		u.capture(v)
+		return []uval{v}
 	}
 	switch c := list[0].(type) {
 	case *syntax.IfClause:
-		u.capture(u.expr(c.Cond))
+		u.capture(u.asked(c.Cond))
 		u.frame.open = true
-		u.clauses(x, list[1:], may)
+		return u.clauses(x, list[1:], may)
 	case *syntax.ForClause:
 		v := u.overElements(c, loopBody{c.Vars, append(slices.Clone(list[1:]), x.Body)}, may)
 		before := u.frame.Vars
-		u.each(c, c.Vars, v, func() { u.clauses(x, list[1:], may && !v.written) }, before)
+		u.each(c, c.Vars, v, func() { bodies = append(bodies, u.clauses(x, list[1:], may && !v.written)...) }, before)
 		u.frame.Vars = before
 	}
+	return bodies
 }
 
 // overElements is what a for clause goes over.
@@ -249,7 +248,7 @@ func (u rounds) overElements(c *syntax.ForClause, loop loopBody, may bool) itera
 	v := u.expr(c.X)
 	u.certain().checkElements(start(c.X), v)
 	u.capture(v)
-	return iterated{one: u.elementOf(v, start(c.X))}
+	return iterated{bits: fieldWidth(v)}
 }
 
 // constants are the elements of what a loop goes over, if all of it is known now.

@@ -122,8 +122,7 @@ func (u *userWalk) assignments(to, from []syntax.Expr) (bind func()) {
 }
 
 func (u *userWalk) ifStmt(s *syntax.IfStmt) bool {
-	c := u.expr(s.Cond)
-	u.certain().checkTruth(s.If, c)
+	c := u.asked(s.Cond)
 	u.capture(c)
 	if value, ok := u.truth(c); ok {
 		if value {

@@ -272,11 +272,9 @@ type uval struct {
 	first syntax.Expr
 	// typ is the interpreter's name of its type, where v is not known but that is.
 	typ string
-	// bits is the width of the field that it is, where user space decides which of some of the same width, else 0; of
-	// what is a text of Go where it is shown, it is the width of that.
+	// bits is the width of the field that it is, where user space decides which of some of the same width, or of the
+	// fields that it is a list of, else 0; of what is a text of Go where it is shown, it is the width of that.
 	bits int
-	// each is what each element is of an array of arrays that user space goes over, nil for all others.
-	each *uval
 	// elems are the elements of a tuple that is made in user space, and of a list as long as it has no name.
 	elems []uval
 	// fn is the function inside the handler that it is. It is nil where it is none.

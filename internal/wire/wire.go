@@ -71,7 +71,8 @@ const (
 )
 
 // LabelInts begins the label of bytes that are an array of ints: "ints:u4" are unsigned ones of 4 bytes, "ints:s8"
-// signed ones of 8, and "ints:f8" floats of 8. Bytes that are cut are the first elements of a longer array.
+// signed ones of 8, "ints:f8" floats of 8, and "ints:b1" bools. Bytes that are cut are the first elements of a longer
+// array.
 const LabelInts = "ints:"
 
 // HeaderSize is the size of the header of a record: u32 the record's number

@@ -146,16 +146,20 @@ func (d *Decoder) bytesValue(t *wire.Type, b []byte, cut bool) starlark.Value {
 	return Bytes(b)
 }
 
-// intArray is an array of numbers: "u4" are unsigned ints of 4 bytes, "f8" floats of 8.
+// intArray is an array of numbers: "u4" are unsigned ints of 4 bytes, "f8" floats of 8, "b1" bools.
 func intArray(b []byte, form string, cut bool) starlark.Value {
 	out := starlark.Tuple{}
 	size, err := strconv.Atoi(form[1:])
 	for t := (&wire.Type{Size: size, Signed: form[0] == 's'}); err == nil && len(b) >= size; b = b[size:] {
-		if form[0] == 'f' {
-			out = append(out, float(readInt(b, size), size))
-			continue
+		n := readInt(b, size)
+		switch form[0] {
+		case 'f':
+			out = append(out, float(n, size))
+		case 'b':
+			out = append(out, starlark.Bool(n != 0))
+		default:
+			out = append(out, number(t, extend(n, t)))
 		}
-		out = append(out, number(t, extend(readInt(b, size), t)))
 	}
 	if cut {
 		return CutTuple(out)

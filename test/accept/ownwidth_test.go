@@ -111,3 +111,71 @@ func widthsBinary(t *testing.T) string {
 	needTracing(t)
 	return need.Built(t, "gcc -w -g -O1", "widths.c", widthsSource)
 }
+
+// elementsSource has negative elements of each width, in arrays, rows and lists.
+const elementsSource = `#include <vector>
+enum kind { none, some = -1 };
+struct all { signed char bytes[2]; short words[2]; int ints[3]; long longs[2]; unsigned char plain[2]; int rows[2][2];
+	kind kinds[2]; std::vector<int> list; std::vector<short> shorts; };
+__attribute__((noinline)) int look(all *o) { asm volatile("" ::: "memory"); return o->ints[0]; }
+int main() {
+	all o{{-1, 2}, {-1, 2}, {-1, 2, -3}, {-1, 2}, {255, 1}, {{-1, 2}, {-3, -4}}, {some, none}, {-1, -2}, {-5}};
+	return look(&o) == 0;
+}
+`
+
+// The elements of an array or a list have the bits of its type wherever they are taken out, and what is computed of
+// them has 64.
+//
+// > So is each element of an array or a list, however it is taken out: by an index, `for`, unpacking, a comprehension,
+// > a slice, or by `list`, `tuple`, `sorted`, `reversed`, `enumerate` and `zip`.
+func TestOwnWidthOfWhatIsTakenOut(t *testing.T) {
+	needTracing(t)
+	text := `
+def hex(list):
+    return " ".join([sprintf("%x", x) for x in list])
+def loops(e):
+    o = e.args.o
+    for x in o.bytes: printf("%x ", x)
+    for x in o.words: printf("%x ", x)
+    for x in o.ints: printf("%x %o %b %u ", x, x, x, x)
+    for x in o.longs: printf("%x ", x)
+    for x in o.plain: printf("%x ", x)
+    for x in o.kinds: printf("%x ", x)
+    for x in o.list: printf("%x ", x)
+    for x in o.shorts: printf("%x ", x)
+    for row in o.rows:
+        for x in row: printf("%x ", x)
+    sum = 0
+    for x in o.ints:
+        sum += x
+        printf("%x ", sum)
+    print()
+def parts(e):
+    o = e.args.o
+    a, b, c = o.ints
+    (p, q), (r, s) = o.rows
+    kept = [x for x in o.ints]
+    printf("%x %x %x, %x %x %x %x, ", a, b, c, p, q, r, s)
+    print(hex(o.ints), hex(o.list), hex(kept), hex(o.ints[1:]), hex(sorted(o.words)), hex(reversed(list(o.bytes))), sep = ", ")
+    print([sprintf("%x %x", i, x) for i, x in enumerate(o.ints)], [sprintf("%x %x", x, y) for x, y in zip(o.ints, o.list)])
+    print([sprintf("%x", o.ints[i]) for i in range(3)], [sprintf("%x %x", x, y) for x, y in o.rows], hex(o.longs))
+    print([sprintf("%x", x - 1) for x in o.bytes], sprintf("%x %x", o.list[-1], o.ints[-1]))
+probe("uprobe:BIN:look", loops)
+probe("uprobe:BIN:look", parts)
+`
+	want := `ff 2 ffff 2 ffffffff 37777777777 ` + strings.Repeat("1", 32) + ` 4294967295 ` +
+		`2 2 10 2 fffffffd 37777777775 ` + strings.Repeat("1", 30) + `01 4294967293 ffffffffffffffff 2 ff 1 ` +
+		`ffffffff 0 ffffffff fffffffe fffb ffffffff 2 fffffffd fffffffc ffffffffffffffff 1 fffffffffffffffe ` + `
+ffffffff 2 fffffffd, ffffffff 2 fffffffd fffffffc, ffffffff 2 fffffffd, ffffffff fffffffe, ffffffff 2 fffffffd, ` +
+		`2 fffffffd, ffff 2, 2 ff
+["0 ffffffff", "1 2", "2 fffffffd"] ["ffffffff ffffffff", "2 fffffffe"]
+["ffffffff", "2", "fffffffd"] ["ffffffff 2", "fffffffd fffffffc"] ffffffffffffffff 2
+["fffffffffffffffe", "1"] fffffffe fffffffd
+`
+	binary := need.Built(t, "g++ -g -O0", "elements.cc", elementsSource)
+	e := startrace(t, "-q", script(t, strings.ReplaceAll(text, "BIN", binary)), "-c", binary).ok(t)
+	if e.stdout != want {
+		t.Errorf("got %s, want %s", e.stdout, want)
+	}
+}

@@ -74,10 +74,6 @@ at_exit(end)
 }
 
 // What goes over such a list in a kernel half, or over one of other elements, is told what to do.
-//
-// > A loop of a kernel half does not go over one: it goes over `range(8)`, or as many elements as are wanted, and asks
-// > `i < len(list)` before `list[i]`.
-// > In user space that is how to go over a list of other elements.
 func TestLoopsOverListsOfPrograms(t *testing.T) {
 	needTracing(t)
 	need.Sources(t, "../..")
@@ -111,9 +107,8 @@ at_exit(lambda: print(c.get()))
 	}
 }
 
-// A list that is no value as a whole is true in a kernel half where it has elements; user space has to ask for them.
-//
-// > A list of other elements is true in a kernel half where it has any, and in user space asks `len(list) > 0`.
+// A list that is no value as a whole is true where it has elements, in both halves. On the left of `and` and `or`,
+// which may be the value of the whole, user space has to ask for them.
 func TestTruthOfListsOfPrograms(t *testing.T) {
 	needTracing(t)
 	need.Sources(t, "../..")
@@ -123,13 +118,20 @@ n = count()
 probe("uprobe:BIN:look", lambda e: n["some"].add(), where = lambda e: e.args.o.names)
 probe("uprobe:BIN:look", lambda e: n["none"].add(), where = lambda e: not e.args.o.names)
 probe("uprobe:BIN:look", lambda e: n["len" if len(e.args.o.names) > 0 else "0"].add())
+def asked(e):
+    l = e.args.o.names
+    if not l:
+        n["user none"].add()
+    if bool(l) == (len(l) > 0) and [1 for _ in (1,) if l] and (True if l else False):
+        n["user some"].add()
+probe("uprobe:BIN:look", asked)
 at_exit(lambda: print(sorted(n.items())))
 `, "BIN", binary)), "-c", binary).ok(t)
-	if want := `[("0", 1), ("len", 4), ("none", 1), ("some", 4)]`; e.stdout != want+"\n" {
+	want := `[("0", 1), ("len", 4), ("none", 1), ("some", 4), ("user none", 1), ("user some", 4)]`
+	if e.stdout != want+"\n" {
 		t.Errorf("got %s, want %s", e.stdout, want)
 	}
-	for _, text := range []string{"1 if e.args.o.names else [2]", "not e.args.o.names, []", "bool(e.args.o.names), []",
-		"e.args.o.names or [1]"} {
+	for _, text := range []string{"e.args.o.names and 1", "e.args.o.names or [1]"} {
 		e := startrace(t, "-q", "-e", "probe('uprobe:"+binary+":look', lambda e: print("+text+"))", "-c", binary)
 		if !strings.Contains(e.stderr, "ask `len(list) > 0`") {
 			t.Errorf("%s: got %s%s", text, e.stdout, e.stderr)
