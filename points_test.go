@@ -274,12 +274,13 @@ var _ listing.Programs = pointProgram{}
 
 func (pointProgram) file() *binary.File { return &binary.File{Path: "/bin/p", Name: "/bin/p"} }
 
-func (p pointProgram) Functions(_, pattern string) ([]binary.Function, *binary.File, error) {
-	return []binary.Function{{Name: strings.ReplaceAll(pattern, "*", "x"), Start: 0x1000, Entry: 0x1000}}, p.file(), nil
+func (p pointProgram) Functions(q binary.Query) ([]binary.Function, *binary.File, error) {
+	name := strings.ReplaceAll(q.Pattern, "*", "x")
+	return []binary.Function{{Name: name, Start: 0x1000, Entry: 0x1000}}, p.file(), nil
 }
 
-func (p pointProgram) Names(_, pattern string) ([]binary.Listed, *binary.File, error) {
-	return []binary.Listed{{Name: strings.ReplaceAll(pattern, "*", "x"), Addr: 0x1000, Language: "C"}}, p.file(), nil
+func (p pointProgram) Names(q binary.Query) ([]binary.Listed, *binary.File, error) {
+	return []binary.Listed{{Name: strings.ReplaceAll(q.Pattern, "*", "x"), Addr: 0x1000, Language: "C"}}, p.file(), nil
 }
 
 func (p pointProgram) Static(string, string) ([]usdt.StaticProbe, *binary.File, error) {
@@ -304,6 +305,13 @@ func (p pointProgram) Lines(string, string, int) ([]binary.Function, *binary.Fil
 }
 func (pointProgram) Global(*binary.File, binary.Function, string) (*locals.Variable, error) {
 	return nil, nil
+}
+func (pointProgram) Parameters(*binary.File, binary.Function) ([]locals.Variable, error) {
+	return nil, nil
+}
+func (pointProgram) Definition(*binary.File, binary.Function) string { return "" }
+func (p pointProgram) SourceFiles(string, string) ([]string, *binary.File, error) {
+	return nil, p.file(), nil
 }
 func (pointProgram) Locals(*binary.File, binary.Function, uint64) ([]locals.Variable, error) {
 	return nil, nil

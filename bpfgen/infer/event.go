@@ -75,8 +75,10 @@ func (e *event) field(name string, pos plan.Pos) (v val, ok bool) {
 			return objVal(o), true
 		}
 	case "source":
-		if e.vars != nil && e.vars.Source != "" {
-			return strVal(e.vars.Source), true // the places of a line have one
+		if e.source != nil {
+			if text, ok := e.source(); ok {
+				return strVal(text), true
+			}
 		}
 	case "start":
 		if e.startEv != nil {

@@ -19,6 +19,8 @@ func funcEvent(b *body, fs *points.Functions, f *funcView) *event {
 	switch {
 	case f.Site != nil:
 		ev.args = &operandArgs{f}
+	case f.Inlined():
+		ev.args = &copyArgs{ev, f}
 	case fs.Returns, fs.Mech == tree.AttachKretprobe, fs.Mech == tree.AttachUretprobe:
 		ev.ret = result
 	case fs.Mech == tree.AttachFexit:
@@ -30,6 +32,7 @@ func funcEvent(b *body, fs *points.Functions, f *funcView) *event {
 	if f.HasVariables() {
 		ev.vars = f
 	}
+	ev.source = func() (string, bool) { return f.ask("source"), f.At() != "" }
 	if f.OfGoroutine() {
 		ev.goid = func(pos plan.Pos) val { return goid(b, f, pos) }
 	}

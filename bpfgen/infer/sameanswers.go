@@ -15,6 +15,8 @@ func functionAnswer(p *points.Function, question string) string {
 	switch question {
 	case "func":
 		return p.Text + " " + p.Name // places of one line can be in several functions
+	case "source":
+		return p.At()
 	case "caller":
 		return fmt.Sprint(p.Place.Caller)
 	case "goid":
@@ -31,12 +33,16 @@ func functionAnswer(p *points.Function, question string) string {
 		return "untyped"
 	case "static":
 		return fmt.Sprint(p.Static())
-	case "":
-		return signatureOf(p)
 	}
 	if name, ok := strings.CutPrefix(question, "globals."); ok {
 		v, err := p.Global(name)
 		return fmt.Sprint(v, err, p.Static())
+	}
+	if p.Inlined() {
+		return copyAnswer(p, question)
+	}
+	if question == "" {
+		return signatureOf(p)
 	}
 	if question == "vars" || strings.HasPrefix(question, "vars.") {
 		return variableAnswer(p, strings.TrimPrefix(question, "vars."))
@@ -81,6 +87,22 @@ func variableAnswer(p *points.Function, name string) string {
 			id, err := p.TypeAt(v.Type)
 			out += fmt.Sprint(v.Name, id, err, v.Place, ";")
 		}
+	}
+	return out
+}
+
+// copyAnswer is what a program that reads an argument of a copy that was inlined depends on; of "" that of all.
+func copyAnswer(p *points.Function, name string) string {
+	list, err := p.Parameters()
+	out := fmt.Sprint("a copy ", err)
+	for i := range list {
+		if v := &list[i]; v.Name == name || name == "" {
+			id, err := p.TypeAt(v.Type)
+			out += fmt.Sprint(v.Name, id, err, v.Place, ";")
+		}
+	}
+	if strings.Contains(out, "static ") { // told by where the place is in its file
+		out += fmt.Sprint(p.Static())
 	}
 	return out
 }

@@ -173,6 +173,9 @@ type event struct {
 	inside bool
 	// vars is the place in a program whose variables are e.vars. It is nil where none are in sight.
 	vars *funcView
+	// source is e.source: the line of the source where a user function, or a place in one, is; false: nobody knows. It
+	// is nil elsewhere.
+	source func() (string, bool)
 	// noReturn is set at a call that never returns, as exit(). The event is its start, and so its own e.start.
 	noReturn bool
 	// othersReturn is set where a call never returns and others of the probe do.

@@ -7,7 +7,8 @@ import (
 )
 
 // A list of points is a set: a point that several of its patterns match happens once for each event. Functions are told
-// apart by where they are, for several can have one name, and one can have several. Points of events with functions of
+// apart by where they are, for several can have one name, and one can have several; copies that were inlined by what
+// debug information says of them, for one can begin where the one around it does. Points of events with functions of
 // their own, and spans of the script, are what they are written.
 
 // once reports whether a key was not there yet, and puts it there.
@@ -29,7 +30,7 @@ func (fs *Functions) first(t *Target, seen map[string]bool) bool {
 		if f.User && f.Site == nil {
 			name = fs.Binary
 		}
-		return fmt.Sprintf("%s %s %#x %#x", provider, name, f.Place.Address, f.Place.Offset)
+		return fmt.Sprintf("%s %s %#x %#x %#x", provider, name, f.Place.Address, f.Place.Offset, f.copied)
 	}
 	fs.Funcs = slices.DeleteFunc(fs.Funcs, func(f *Function) bool { return seen[key(f)] })
 	for _, f := range fs.Funcs {

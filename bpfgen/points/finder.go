@@ -100,8 +100,12 @@ type Wait struct {
 
 // Programs finds what points in user programs mean (package binary).
 type Programs interface {
-	// Functions are those of a file whose names match a pattern.
-	Functions(file, pattern string) ([]binary.Function, *binary.File, error)
+	// Functions are those of a file that a query means, and copies of them that were inlined.
+	Functions(q binary.Query) ([]binary.Function, *binary.File, error)
+	// Parameters are those of a copy of a function that was inlined, where it begins.
+	Parameters(at *binary.File, fn binary.Function) ([]locals.Variable, error)
+	// Definition is the line of the source at which a function is defined, "" where nobody knows.
+	Definition(at *binary.File, fn binary.Function) string
 	// Inside says why no probe may stand so many bytes behind a function's start.
 	Inside(at *binary.File, fn binary.Function, offset uint64) error
 	// Lines are the places of a line of a source file in a file.

@@ -151,8 +151,15 @@ type Function struct {
 	sig func() *signature.Signature
 	// typ gives the type at a place in the debug information that sig speaks of.
 	typ func(dwarf.Offset) (kernel.TypeID, error)
-	// Source is the line of the source that the point names, "cart.c:120"; "" where it names none.
+	// Source is the line of the source that the point names, "cart.c:120"; "" where it names none. Of a copy of a
+	// function that was inlined it is where the call stands, "" where that is not known.
 	Source string
+	// params gives the parameters of such a copy; nil elsewhere. definition gives where another user function is
+	// defined, "" where nobody knows; nil elsewhere.
+	params     func() ([]locals.Variable, error)
+	definition func() string
+	// copied is where debug information speaks of the copy; 0 elsewhere.
+	copied dwarf.Offset
 	// vars gives the variables that are in sight at a place in a user function; nil elsewhere. static is the address of
 	// the place in the file: where a program is loaded is the difference to where it stands.
 	vars   func() ([]locals.Variable, error)
@@ -166,6 +173,21 @@ type Function struct {
 
 // HasVariables reports whether variables can be in sight: at places in user functions.
 func (p *Function) HasVariables() bool { return p.vars != nil }
+
+// Inlined reports whether it is a copy of a function that was inlined.
+func (p *Function) Inlined() bool { return p.params != nil }
+
+// Parameters are those of a copy that was inlined, as they are where it begins.
+func (p *Function) Parameters() ([]locals.Variable, error) { return p.params() }
+
+// At is the line of the source at which a function is: where one that was inlined is called, and where another one is
+// defined; "" where nobody knows.
+func (p *Function) At() string {
+	if p.Source == "" && p.definition != nil {
+		return p.definition()
+	}
+	return p.Source
+}
 
 // Variables are those that are in sight at the place; none where nobody knows.
 func (p *Function) Variables() ([]locals.Variable, error) {
@@ -232,6 +254,12 @@ func (p *Function) Params() []kernel.Param {
 // ArgNames are the names of the arguments, as far as they are known.
 func (p *Function) ArgNames() []string {
 	out := paramNames(p.Params())
+	if p.Inlined() {
+		list, _ := p.Parameters() // one that cannot be read says so where it is asked
+		for i := range list {
+			out = append(out, list[i].Name)
+		}
+	}
 	if s := p.Known(); s != nil {
 		for i := range s.Arguments {
 			if name := s.Arguments[i].Name; name != "" {

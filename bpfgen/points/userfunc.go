@@ -27,8 +27,9 @@ func (s search) userFunctions(p *plan.Pattern) []*Target {
 	if l, ok := sourceLineOf(p); ok {
 		return s.lines(p, l)
 	}
-	file, name, offset := s.userPattern(p)
-	list, at := s.findFunctions(p, file, name)
+	u := s.userPattern(p)
+	list, at := s.findFunctions(p, u)
+	name, offset := u.function, u.offset
 	s.mustHave(s.Facts.Features().Uprobe, "uprobes", s.Facts.Features().Why["uprobe"], p)
 	fs := &Functions{Mech: expanderOf(p).mech, Binary: at.Path, Process: s.onlyProcess(),
 		Bare: offset == 0 && list[0].Inside == 0}
@@ -44,7 +45,8 @@ func (s search) userFunctions(p *plan.Pattern) []*Target {
 	tails := 0
 	for _, fn := range list {
 		f := s.userPlace(p, at, fn, offset)
-		if offset == 0 && len(list) <= maxSignatures {
+		f.Text = p.Provider + ":" + at.Name + ":" + u.named(fn) + u.behind()
+		if fn.Copy == nil && offset == 0 && len(list) <= maxSignatures {
 			f.sig = sync.OnceValue(func() *signature.Signature { return s.Programs.Signature(at, fn) })
 		}
 		if calls {
@@ -70,16 +72,14 @@ func (s search) userFunctions(p *plan.Pattern) []*Target {
 	if at.Left > 0 {
 		s.tellLeft(p, name, at)
 	}
+	tellCopies(s, p, list, at)
 	s.tellNames(p, name, list)
 	return []*Target{t}
 }
 
 // userPlace is a function, or the place in it that lies so many bytes behind.
 func (s search) userPlace(p *plan.Pattern, at *binary.File, fn binary.Function, offset uint64) *Function {
-	f := &Function{Name: fn.Name, Text: p.Provider + ":" + at.Name + ":" + fn.Name, User: true}
-	if offset != 0 {
-		f.Text += fmt.Sprintf("+%#x", offset)
-	}
+	f := &Function{Name: fn.Name, User: true}
 	f.Place = tree.Place{Func: fn.Name, Offset: fn.Entry}
 	if inside := fn.Inside + offset; inside != 0 {
 		s.inside(p, at, fn, inside)
@@ -94,8 +94,14 @@ func (s search) userPlace(p *plan.Pattern, at *binary.File, fn binary.Function, 
 	f.typ = func(off dwarf.Offset) (kernel.TypeID, error) { return s.typeOf(at, off) }
 	f.static = fn.Addr + f.Place.Offset - fn.Start
 	f.global = func(name string) (*locals.Variable, error) { return s.Programs.Global(at, fn, name) }
-	if f.Inside || fn.Source != "" {
+	switch {
+	case fn.Copy != nil:
+		f.Source, f.copied = fn.Source, fn.Copy.Place
+		f.params = sync.OnceValues(func() ([]locals.Variable, error) { return s.Programs.Parameters(at, fn) })
+	case f.Inside || fn.Source != "":
 		s.atPlace(f, at, fn)
+	default:
+		f.definition = sync.OnceValue(func() string { return s.Programs.Definition(at, fn) })
 	}
 	return f
 }
@@ -212,13 +218,44 @@ func (s search) inside(p *plan.Pattern, at *binary.File, fn binary.Function, off
 	}
 }
 
-// userPattern splits BINARY:FUNCTION[+OFFSET], where the binary can be left out,
-// and quotes protect colons of C++ and Rust.
-func (s search) userPattern(p *plan.Pattern) (file, name string, offset uint64) {
+// A userPattern is BINARY:[@FILE:]FUNCTION[+OFFSET].
+type userPattern struct {
+	file, source, function string
+	offset                 uint64
+}
+
+// named is a function as a point that names it alone has it.
+func (u userPattern) named(fn binary.Function) string {
+	switch {
+	case u.source == "":
+		return fn.Name
+	case kernel.IsPattern(u.source):
+		return "@" + fn.File + ":" + fn.Name
+	}
+	return "@" + u.source + ":" + fn.Name
+}
+
+// behind is the offset as points have it.
+func (u userPattern) behind() string {
+	if u.offset == 0 {
+		return ""
+	}
+	return fmt.Sprintf("+%#x", u.offset)
+}
+
+// userPattern splits a pattern, where the binary can be left out, and quotes protect colons of C++ and Rust.
+func (s search) userPattern(p *plan.Pattern) (u userPattern) {
 	if len(p.Args) == 2 {
-		file = p.Args[0]
+		u.file = p.Args[0]
 	}
 	last := p.Args[len(p.Args)-1]
+	if in, ok := point.SourceOf(strings.Join(p.Args, ":")); ok {
+		u.file, u.source, last = in.Binary, in.File, in.Function
+		if u.source == "" || last == "" {
+			refusal.Wrong(p.Pos, "%s: want %s:BINARY:@FILE:FUNCTION; @FILE:* are all functions of the file", p.Text,
+				p.Provider)
+		}
+	}
 	if strings.HasPrefix(last, `"`) {
 		quoted, rest, closed := strings.Cut(last[1:], `"`)
 		if !closed || rest != "" && !strings.HasPrefix(rest, "+") {
@@ -226,19 +263,22 @@ func (s search) userPattern(p *plan.Pattern) (file, name string, offset uint64) 
 		}
 		last = quoted + rest
 		if rest == "" {
-			return file, last, 0
+			u.function = last
+			return u
 		}
 	}
 	if strings.Contains(last, "operator+") {
-		return file, last, 0
+		u.function = last
+		return u
 	}
 	split := *p
 	split.Args = []string{last}
-	name, offset = s.functionOffset(&split)
-	return file, name, offset
+	u.function, u.offset = s.functionOffset(&split)
+	return u
 }
 
-func (s search) findFunctions(p *plan.Pattern, file, name string) ([]binary.Function, *binary.File) {
+func (s search) findFunctions(p *plan.Pattern, u userPattern) ([]binary.Function, *binary.File) {
+	file, name := u.file, u.function
 	if name == "" {
 		refusal.Wrong(p.Pos, "%s: the function's name is empty; want %s:BINARY:FUNCTION", p.Text, p.Provider)
 	}
@@ -248,10 +288,15 @@ func (s search) findFunctions(p *plan.Pattern, file, name string) ([]binary.Func
 	if s.Programs == nil {
 		refusal.Wrong(p.Pos, "%s: programs cannot be looked at here", p.Text)
 	}
-	list, at, err := s.Programs.Functions(file, name)
+	ends := point.Must(p.Provider).Has("ret")
+	list, at, err := s.Programs.Functions(binary.Query{File: file, Source: u.source, Pattern: name,
+		Copies: !ends && u.offset == 0, Most: maxFunctions})
 	s.tellReplaced(p, at)
-	if point.Must(p.Provider).Has("ret") && err == nil {
+	if ends && err == nil {
 		list = returning(list, at)
+	}
+	if err == nil && len(list) == 0 && at.Copies > 0 {
+		onlyInlined(p, at)
 	}
 	switch {
 	case err != nil:

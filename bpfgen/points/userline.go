@@ -20,6 +20,9 @@ type sourceLine struct {
 
 // sourceLineOf gives the line that a pattern names; false where it names functions.
 func sourceLineOf(p *plan.Pattern) (l sourceLine, ok bool) {
+	if _, named := point.SourceOf(strings.Join(p.Args, ":")); named {
+		return l, false
+	}
 	l.binary, l.file, l.line, ok = point.LineOf(strings.Join(p.Args, ":"))
 	return l, ok
 }

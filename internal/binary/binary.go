@@ -6,10 +6,10 @@
 package binary
 
 import (
+	"debug/dwarf"
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -48,6 +48,11 @@ type Function struct {
 	Source  string
 	Line    locals.SourceLine
 	Inlined bool
+	// Copy is set of a copy of the function that was inlined: the place is where that begins. Source is then where the
+	// call stands.
+	Copy *Copy
+	// File is the source file that defines it, without its folder, where the query asked for one.
+	File string
 	// Entry is where a probe at the entry stands, in bytes of the file.
 	Entry uint64
 	// Returns are the places at which it is left, where no probe may be placed on
@@ -70,6 +75,14 @@ type Function struct {
 	Goroutine bool
 }
 
+// A Copy is what debug information says of a copy that was inlined.
+type Copy struct {
+	// Place is where it speaks of the copy, Around where of the function that has its code. Begin is the address at
+	// which it says that the copy begins.
+	Place, Around dwarf.Offset
+	Begin         uint64
+}
+
 // A File is where functions were found.
 type File struct {
 	Path string // as we open it
@@ -84,6 +97,23 @@ type File struct {
 	// Why the reason of the first.
 	Left int
 	Why  string
+	// Copies is how many copies of functions that matched were inlined and are not among those that were given, and
+	// Inlined the names of these functions.
+	Copies  int
+	Inlined []string
+}
+
+// A Query says which functions of a file are wanted.
+type Query struct {
+	// File is the program or library; "" is the traced program.
+	File string
+	// Source is the source file that defines them, or a pattern of it; "" is any.
+	Source string
+	// Pattern is a name, a pattern of names, or an address, as 0x1234.
+	Pattern string
+	// Copies: copies that were inlined are wanted, too, unless there are more than Most.
+	Copies bool
+	Most   int
 }
 
 // A Finder finds for one run.
@@ -164,46 +194,6 @@ func (f *Finder) file(name string) (*elffile.File, *File, error) {
 		out.NoReturnProbes = "the program switches stacks"
 	}
 	return e, out, nil
-}
-
-// Functions gives the functions of a file that match a pattern; an address,
-// as 0x1234, is one of the file.
-func (f *Finder) Functions(file, pattern string) ([]Function, *File, error) {
-	e, out, err := f.file(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	if strings.HasPrefix(pattern, "0x") {
-		fn, err := atAddress(e, out, pattern)
-		return []Function{fn}, out, err
-	}
-	list, exact, err := match(e, pattern)
-	if err != nil {
-		return nil, nil, err
-	}
-	var found []Function
-	if exact && out.NoReturnProbes == "" && slices.ContainsFunc(list, func(fn elffile.Function) bool {
-		return callsBack(e, fn)
-	}) {
-		out.NoReturnProbes = "exceptions may pass it"
-	}
-	for _, fn := range list {
-		one, err := describe(e, out, fn)
-		switch {
-		case err == nil:
-			if !exact {
-				one.Others = others(e, fn, pattern)
-			}
-			found = append(found, one)
-		case exact:
-			return nil, nil, err
-		default:
-			if out.Left++; out.Left == 1 {
-				out.Why = err.Error()
-			}
-		}
-	}
-	return found, out, nil
 }
 
 // others are the names of a function besides its own that a pattern matches.

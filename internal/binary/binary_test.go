@@ -87,7 +87,7 @@ func finder(t *testing.T) *Finder {
 // A probe stands where an instruction begins, and within the function.
 func TestInside(t *testing.T) {
 	f, path := finder(t), build(t)
-	list, at, err := f.Functions(path, "plain")
+	list, at, err := f.Functions(Query{File: path, Pattern: "plain"})
 	if err != nil || len(list) != 1 || list[0].Entry != list[0].Start {
 		t.Fatalf("got %+v, %v", list, err)
 	}
@@ -123,7 +123,7 @@ func TestAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	for inside, returns := range []bool{true, false} {
-		list, _, err := f.Functions(path, fmt.Sprintf("%#x", fns[0].Addr+uint64(inside)))
+		list, _, err := f.Functions(Query{File: path, Pattern: fmt.Sprintf("%#x", fns[0].Addr+uint64(inside))})
 		if err != nil || len(list) != 1 {
 			t.Fatalf("got %+v, %v", list, err)
 		}
@@ -134,7 +134,8 @@ func TestAddress(t *testing.T) {
 	}
 	for text, want := range map[string]string{"0x10": "0x10 is not in the file's code, which lies from 0x40",
 		"0xzz": "0xzz is no address"} {
-		if _, _, err := f.Functions(path, text); err == nil || !strings.Contains(err.Error(), want) {
+		_, _, err := f.Functions(Query{File: path, Pattern: text})
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", text, err, want)
 		}
 	}
@@ -143,13 +144,13 @@ func TestAddress(t *testing.T) {
 // What the kernel would refuse is left out of patterns, and named when it is asked for.
 func TestSteppable(t *testing.T) {
 	f, path := finder(t), build(t)
-	list, at, err := f.Functions(path, "{plain,locked,main}")
+	list, at, err := f.Functions(Query{File: path, Pattern: "{plain,locked,main}"})
 	if err != nil || len(list) != 2 || at.Left != 1 || !strings.Contains(at.Why, "locked of ") ||
 		!strings.Contains(at.Why, map[string]string{"amd64": "prefix lock",
 			"arm64": "an exclusive load"}[runtime.GOARCH]) {
 		t.Errorf("got %+v, left %d: %s, %v", list, at.Left, at.Why, err)
 	}
-	if _, _, err := f.Functions(path, "locked"); err == nil ||
+	if _, _, err := f.Functions(Query{File: path, Pattern: "locked"}); err == nil ||
 		!strings.Contains(err.Error(), "cannot be probed: it begins with an instruction that the kernel cannot run") {
 		t.Errorf("got %v", err)
 	}
@@ -162,7 +163,7 @@ func TestEnds(t *testing.T) {
 	f, path := finder(t), build(t)
 	at := map[string]uint64{}
 	for _, name := range []string{"landed", "tailed", "onward", "elsewhere", "mixed", "maybe", "turn", "about"} {
-		list, _, err := f.Functions(path, name)
+		list, _, err := f.Functions(Query{File: path, Pattern: name})
 		if err != nil || len(list) != 1 || list[0].NoReturn != "" {
 			t.Fatalf("%s: got %+v, %v", name, list, err)
 		}
@@ -186,7 +187,7 @@ func TestEnds(t *testing.T) {
 		{"turn", 1, 1, 1, 1, nil},
 		{"about", 2, 1, 2, 1, nil},
 	} {
-		list, _, err := f.Functions(path, c.name)
+		list, _, err := f.Functions(Query{File: path, Pattern: c.name})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +201,7 @@ func TestEnds(t *testing.T) {
 			t.Errorf("%s ends at %#x, want %v: %#x", c.name, got.Ends.At, through, ret)
 		}
 	}
-	list, _, err := f.Functions(path, "never")
+	list, _, err := f.Functions(Query{File: path, Pattern: "never"})
 	if err != nil || !strings.Contains(list[0].NoReturn, "never returns") {
 		t.Errorf("got %+v, %v", list, err)
 	}
@@ -221,7 +222,7 @@ func TestNeverReturns(t *testing.T) {
 	}
 	f := finder(t)
 	for name, returns := range map[string]bool{"main.never": false, "main.some": true} {
-		list, _, err := f.Functions(out, name)
+		list, _, err := f.Functions(Query{File: out, Pattern: name})
 		if err != nil || len(list) != 1 || (list[0].NoReturn == "") != returns ||
 			(len(list[0].Ends.At) > 0) != returns {
 			t.Errorf("%s: got %+v, %v", name, list, err)

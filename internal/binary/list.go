@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/mapping"
 	"github.com/startrace/startrace/internal/signature"
+	"github.com/startrace/startrace/internal/sourcefunc"
 )
 
 // A Listed is a function of a file, for listings: what costs much to know,
@@ -26,15 +28,30 @@ type Listed struct {
 	Language string // how it is called: "C", "Go"
 	Problem  string // why it cannot be probed, "" if it can
 	NoReturn string // why its returns cannot be, "" if they can
+	// Copies are those that were inlined. Without code of its own a function has no Addr.
+	Copies []CopyPlace
+	Inline bool // it has no code of its own
+	// File is the source file that defines it, by the shortest name that is not that of others, where the query asked
+	// for one.
+	File string
 }
 
-// Names gives the functions of a file that match a pattern, by name.
-func (f *Finder) Names(file, pattern string) ([]Listed, *File, error) {
-	e, out, err := f.file(file)
+// A CopyPlace is where a copy is, for listings.
+type CopyPlace struct {
+	// Addr is the address, and In the function that has the code there, "" where that is not known.
+	Addr uint64
+	In   string
+	// Source is where the call stands: "cart.c:120"; "" where that is not known.
+	Source string
+}
+
+// Names gives the functions of a file that a query means, by name, and where they were inlined.
+func (f *Finder) Names(q Query) ([]Listed, *File, error) {
+	e, out, err := f.file(q.File)
 	if err != nil {
 		return nil, nil, err
 	}
-	list, _, err := match(e, pattern)
+	list, inSource, err := f.matching(e, out, q)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -42,6 +59,8 @@ func (f *Finder) Names(file, pattern string) ([]Listed, *File, error) {
 	for _, fn := range list {
 		found = append(found, listed(e, fn))
 	}
+	found = withCopies(e, found, inSource)
+	f.nameFiles(e, out, q, inSource, found)
 	slices.SortStableFunc(found, func(a, b Listed) int { return strings.Compare(a.Name, b.Name) })
 	return found, out, nil
 }
@@ -98,4 +117,54 @@ func (f *Finder) Mapped() (out []string, err error) {
 		}
 	}
 	return out, nil
+}
+
+// withCopies adds to functions that are listed the copies that were inlined, and functions of which there are only
+// copies.
+func withCopies(e *elffile.File, found []Listed, inSource []*sourcefunc.Function) []Listed {
+	byName := map[string]int{}
+	for i := range found {
+		if _, known := byName[found[i].Name]; !known {
+			byName[found[i].Name] = i
+		}
+	}
+	for _, fn := range inSource {
+		name := elffile.DemangleShort(fn.Name)
+		places := copyPlaces(e, fn)
+		if len(places) == 0 {
+			continue
+		}
+		i, known := byName[name]
+		if !known {
+			i = len(found)
+			byName[name] = i
+			one := Listed{Name: name, Inline: true, Addr: places[0].Addr}
+			one.NoReturn = "it was inlined wherever it is called"
+			if around, ok := e.At(one.Addr); ok {
+				one.Language = e.Language(around).String()
+			}
+			found = append(found, one)
+		}
+		found[i].Copies = append(found[i].Copies, places...)
+	}
+	return found
+}
+
+// copyPlaces are where the copies of a function are.
+func copyPlaces(e *elffile.File, fn *sourcefunc.Function) (out []CopyPlace) {
+	for i := range fn.Copies {
+		c := &fn.Copies[i]
+		if _, isCode := e.CodeOffset(c.Entry); !isCode {
+			continue
+		}
+		one := CopyPlace{Addr: c.Entry}
+		if c.File != "" {
+			one.Source = fmt.Sprintf("%s:%d", path.Base(c.File), c.Line)
+		}
+		if around, ok := e.At(c.Entry); ok {
+			one.In = elffile.DemangleShort(around.Name)
+		}
+		out = append(out, one)
+	}
+	return out
 }

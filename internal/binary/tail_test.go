@@ -36,12 +36,12 @@ func TestEndsInLibraries(t *testing.T) {
 			continue
 		}
 		f := finder(t)
-		shown, _, err := f.Functions(out, "shown")
+		shown, _, err := f.Functions(Query{File: out, Pattern: "shown"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for name, tails := range map[string]int{"to_hidden": 0, "to_shown": 0, "to_elsewhere": 1} {
-			list, _, err := f.Functions(out, name)
+			list, _, err := f.Functions(Query{File: out, Pattern: name})
 			if err != nil || len(list) != 1 {
 				t.Fatalf("%v: %s: %+v, %v", flags, name, list, err)
 			}

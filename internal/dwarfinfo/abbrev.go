@@ -17,6 +17,8 @@ type attribute struct {
 	form form
 	// implicit is the value of DW_FORM_implicit_const, which stands in the abbreviation.
 	implicit int64
+	// size is how many bytes the value takes, -1 where that varies.
+	size int
 }
 
 // abbreviations are those of a unit, by their numbers. Compilers number from 1 on without gaps.
@@ -69,11 +71,12 @@ func (a *abbreviation) parseAttributes(c *cursor, offsetSize, addressSize int) e
 		if at.name == 0 && at.form == 0 {
 			return nil
 		}
+		at.size = at.form.size(offsetSize, addressSize)
 		a.attrs = append(a.attrs, at)
-		if n := at.form.size(offsetSize, addressSize); n < 0 || a.size < 0 {
+		if at.size < 0 || a.size < 0 {
 			a.size = -1
 		} else {
-			a.size += n
+			a.size += at.size
 		}
 	}
 	return damaged("an abbreviation is cut off")

@@ -1,6 +1,10 @@
 package dwarfinfo
 
-import "debug/dwarf"
+import (
+	"bytes"
+	"debug/dwarf"
+	"encoding/binary"
+)
 
 // Entries go over the entries of units in their order, as debug/dwarf's does: each entry is followed by its
 // children, and these by an entry with the Tag 0.
@@ -159,4 +163,211 @@ func Attribute(chain []*Entry, a dwarf.Attr) any {
 		}
 	}
 	return nil
+}
+
+// A walk over a whole unit gives its entries without keeping them, which is what a search for functions by their names
+// takes: a unit has some hundred thousand, of which few are functions.
+
+// Walk calls f for each entry of the unit below its first, with how deep it lies: 1 is a child of the first. The entry
+// is good until f returns; Keep makes one that stays. into: what lies in it is wanted, too.
+func (u *Unit) Walk(f func(e *Entry, depth int) (into bool, err error)) error {
+	b, err := u.load()
+	if err != nil {
+		return err
+	}
+	e, c := Entry{unit: u}, &cursor{data: b, at: int(u.entries - u.off)}
+	depth, within := 0, -1 // within: entries deeper than this are not wanted; -1: all are
+	for c.at < len(b) {
+		if err := u.next(&e, c); err != nil {
+			return err
+		}
+		if e.Tag == 0 {
+			if depth--; depth <= 0 {
+				return nil
+			}
+			continue
+		}
+		if within >= 0 && depth <= within {
+			within = -1
+		}
+		if depth > 0 && within < 0 {
+			into, err := f(&e, depth)
+			if err != nil {
+				return err
+			}
+			if !into && e.Children && !u.toSibling(&e, c) {
+				within = depth
+			} else if !into {
+				continue
+			}
+		}
+		if e.Children {
+			if depth++; depth > maxDepth {
+				return damaged("entries that lie too deep, at %#x", uint32(e.Offset))
+			}
+		}
+	}
+	return nil
+}
+
+// next reads the entry at which c stands, and sets c behind it.
+func (u *Unit) next(e *Entry, c *cursor) error {
+	off := u.off + int64(c.at)
+	code := c.unsigned()
+	*e = Entry{Offset: dwarf.Offset(off), unit: u, values: c.data[c.at:], at: u.off + int64(c.at)}
+	if code == 0 || c.failed {
+		if c.failed {
+			return damaged("an entry at %#x is cut off", off)
+		}
+		return nil
+	}
+	a, ok := u.table.of(code)
+	if !ok {
+		return damaged("an entry at %#x has no abbreviation", off)
+	}
+	e.Tag, e.Children, e.attrs = a.tag, a.children, a.attrs
+	if a.size >= 0 {
+		c.take(uint64(a.size))
+	} else {
+		u.skipAll(c, a.attrs)
+	}
+	if c.failed {
+		return damaged("an entry at %#x is cut off", off)
+	}
+	return nil
+}
+
+// toSibling sets c behind the children of an entry, where the entry says where that is.
+func (u *Unit) toSibling(e *Entry, c *cursor) bool {
+	next, ok := e.Val(dwarf.AttrSibling).(dwarf.Offset)
+	if !ok || int64(next) <= u.off+int64(c.at) || int64(next) >= u.end {
+		return false
+	}
+	c.at = int(int64(next) - u.off)
+	return true
+}
+
+// Keep makes an entry of a walk one that stays.
+func (e *Entry) Keep() *Entry {
+	kept := *e
+	return &kept
+}
+
+// Has reports whether the entry has an attribute.
+func (e *Entry) Has(name dwarf.Attr) bool {
+	for i := range e.attrs {
+		if e.attrs[i].name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// each calls f for each abbreviation.
+func (t *abbreviations) each(f func(*abbreviation)) {
+	for i := range t.inOrder {
+		f(&t.inOrder[i])
+	}
+	for code := range t.others {
+		a := t.others[code]
+		f(&a)
+	}
+}
+
+// mostSought is for how many entries the bytes of a unit are searched.
+const mostSought = 8
+
+// MayRefer reports whether one of some entries can be what an attribute of the unit's entries refers to, as far as that
+// is seen without going over these.
+func (u *Unit) MayRefer(name dwarf.Attr, to []dwarf.Offset) bool {
+	if u.abbreviations() != nil {
+		return false
+	}
+	across, other := false, false
+	u.table.each(func(a *abbreviation) {
+		for _, at := range a.attrs {
+			if at.name == name {
+				across = across || at.form == formRefAddr
+				other = other || at.form != formRefAddr && at.form != formRef4
+			}
+		}
+	})
+	inside := false
+	for _, off := range to {
+		inside = inside || int64(off) >= u.off && int64(off) < u.end
+	}
+	switch {
+	case !across && !inside:
+		return false
+	case other || len(to) > mostSought:
+		return true
+	}
+	b, err := u.load()
+	if err != nil {
+		return true // who walks finds out why
+	}
+	for _, off := range to {
+		if across && bytes.Contains(b, u.written(uint64(off), u.offsetSize)) ||
+			bytes.Contains(b, u.written(uint64(off)-uint64(u.off), 4)) {
+			return true
+		}
+	}
+	return false
+}
+
+// written is a number as the unit has it.
+func (u *Unit) written(n uint64, size int) []byte {
+	return binary.LittleEndian.AppendUint64(nil, n)[:size]
+}
+
+// A Sought is a text that is looked for in units before these are gone over.
+type Sought struct {
+	zero []byte // the text and its NUL
+	// at are the places of .debug_str where the text stands, also as the end of a longer one; many: they are too many.
+	at   [][]byte
+	many bool
+}
+
+// mostPlaces is up to how many places of .debug_str are looked for in units.
+const mostPlaces = 8
+
+// Sought prepares to look for a text.
+func (d *Data) Sought(text string) *Sought {
+	t := &Sought{zero: append([]byte(text), 0)}
+	b, err := d.str.Bytes(0, min(d.str.Size, maxPiece))
+	t.many = err != nil || d.str.Size > maxPiece
+	for from := 0; !t.many; {
+		i := bytes.Index(b[from:], t.zero)
+		if i < 0 {
+			break
+		}
+		t.at = append(t.at, binary.LittleEndian.AppendUint32(nil, uint32(from+i)))
+		t.many = len(t.at) > mostPlaces
+		from += i + 1
+	}
+	return t
+}
+
+// MayName reports whether entries of the unit can have a text as their name, as far as that is seen without going over
+// these.
+func (u *Unit) MayName(t *Sought) bool {
+	b, err := u.load()
+	if err != nil || t.many || u.offsetSize != 4 {
+		return true
+	}
+	indexed := false
+	u.table.each(func(a *abbreviation) {
+		for _, at := range a.attrs {
+			indexed = indexed || at.name == dwarf.AttrName && forms[at.form].class == classStrIndex
+		}
+	})
+	if indexed || bytes.Contains(b, t.zero) {
+		return true
+	}
+	for _, at := range t.at {
+		if bytes.Contains(b, at) {
+			return true
+		}
+	}
+	return false
 }

@@ -50,7 +50,12 @@ func (e *Entry) find(name dwarf.Attr) (value, bool) {
 			v := e.unit.value(c, a)
 			return v, !c.failed
 		}
-		if e.unit.skip(c, a.form); c.failed {
+		if a.size >= 0 {
+			c.take(uint64(a.size))
+		} else {
+			e.unit.skip(c, a.form)
+		}
+		if c.failed {
 			break
 		}
 	}
@@ -74,9 +79,7 @@ func (e *Entry) Unit() *Unit { return e.unit }
 // end is where its values end, an offset of .debug_info.
 func (e *Entry) end() (int64, error) {
 	c := &cursor{data: e.values}
-	for _, a := range e.attrs {
-		e.unit.skip(c, a.form)
-	}
+	e.unit.skipAll(c, e.attrs)
 	if c.failed {
 		return 0, damaged("an entry at %#x is cut off", uint32(e.Offset))
 	}

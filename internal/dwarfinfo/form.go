@@ -169,6 +169,17 @@ func (u *Unit) skip(c *cursor, f form) {
 	}
 }
 
+// skipAll steps over the values of an entry.
+func (u *Unit) skipAll(c *cursor, attrs []attribute) {
+	for i := range attrs {
+		if n := attrs[i].size; n >= 0 {
+			c.take(uint64(n))
+		} else {
+			u.skip(c, attrs[i].form)
+		}
+	}
+}
+
 // A value is that of an attribute as it is written: a number or bytes.
 type value struct {
 	form   form
@@ -206,7 +217,7 @@ func (u *Unit) value(c *cursor, a attribute) value {
 		v.bytes = c.take(c.unsigned())
 	case n == inOther:
 		if f := form(c.unsigned()); f != formIndirect {
-			return u.value(c, attribute{a.name, f, 0})
+			return u.value(c, attribute{name: a.name, form: f})
 		}
 		c.failed = true
 	default:

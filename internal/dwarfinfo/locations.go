@@ -119,3 +119,129 @@ func (l *listReader) expression(pc uint64) (found []byte, done bool) {
 		}
 	}
 }
+
+// A list of places has an entry for each change of a variable, and at one address there can be several changes, as
+// optimizers move instructions and leave others out:
+//
+//	entry of a copy 0x11cd, view 1
+//	n   0x11cd view 1  0x11e2 view 1  the constant 5
+//	    0x11e2 view 1  0x11e2 view 3  the constant 123
+//
+// gcc numbers the moments at an address (views; DW_AT_GNU_locviews has a begin and an end for each entry of the list).
+
+// What gcc says of views.
+const (
+	attrLocViews  = dwarf.Attr(0x2137) // DW_AT_GNU_locviews
+	attrEntryView = dwarf.Attr(0x2138) // DW_AT_GNU_entry_view
+)
+
+// EntryView is the moment at the address of its entry at which a copy of a function begins; 0 where it is not said.
+func (e *Entry) EntryView() uint64 {
+	view, _ := e.Val(attrEntryView).(int64)
+	return uint64(view)
+}
+
+// A Span is one of a list of places: from a moment at an address to below another one.
+type Span struct {
+	// Low and High are the addresses, and LowView and HighView the moments at them, 0 where these are not said.
+	Low, High, LowView, HighView uint64
+	// Expr is the expression.
+	Expr []byte
+}
+
+// HasViews reports whether the list of places of the entry has views.
+func (e *Entry) HasViews() bool { return e.Has(attrLocViews) }
+
+// Spans gives the list of places that DW_AT_location of an entry is; listed: it is one. Places of all addresses that
+// have no other are left out.
+func (e *Entry) Spans() (out []Span, listed bool, err error) {
+	v, ok := e.find(dwarf.AttrLocation)
+	if !ok || v.class() == classBlock {
+		return nil, false, nil
+	}
+	u, at := e.unit, int64(v.number)
+	if v.class() == classList {
+		if at, err = u.listed(v.number); err != nil {
+			return nil, true, err
+		}
+	}
+	section, read := u.data.loclists, u.spans
+	if u.version < 5 {
+		section, read = u.data.loc, u.oldSpans
+	}
+	s, err := section()
+	if err != nil {
+		return nil, true, err
+	}
+	if out, err = read(s, at); err != nil {
+		return nil, true, err
+	}
+	return out, true, e.views(s, out)
+}
+
+// maxSpans bounds the entries of a list.
+const maxSpans = 1 << 16
+
+// views reads those of a list.
+func (e *Entry) views(s *Section, list []Span) error {
+	at, ok := e.Val(attrLocViews).(int64)
+	if !ok {
+		return nil
+	}
+	return s.inPieces(at, func(c *cursor) bool {
+		for i := range list {
+			list[i].LowView, list[i].HighView = c.unsigned(), c.unsigned()
+		}
+		return !c.failed
+	})
+}
+
+// spans reads a list of .debug_loclists.
+func (u *Unit) spans(s *Section, at int64) (out []Span, err error) {
+	err = u.eachList(s, at, func(l *listReader) (done bool) {
+		for out = nil; len(out) < maxSpans; {
+			kind := l.c.number(1)
+			low, high, bounded := l.bounds(kind)
+			var expr []byte
+			if bounded {
+				expr = l.c.take(l.c.unsigned())
+			}
+			switch {
+			case l.c.failed:
+				return false
+			case l.err != nil, kind == listEnd:
+				return true
+			case bounded && kind != listDefault:
+				out = append(out, Span{Low: low, High: high, Expr: expr})
+			}
+		}
+		return true
+	})
+	return out, err
+}
+
+// oldSpans reads a list of .debug_loc.
+func (u *Unit) oldSpans(s *Section, at int64) (out []Span, err error) {
+	err = s.inPieces(at, func(c *cursor) bool {
+		base := u.low
+		for out = nil; len(out) < maxSpans; {
+			low, high := c.number(u.addressSize), c.number(u.addressSize)
+			switch {
+			case c.failed:
+				return false
+			case low == 0 && high == 0:
+				return true
+			case low == 1<<(8*u.addressSize)-1:
+				base = high
+				continue
+			}
+			expr := c.take(c.number(2))
+			if c.failed {
+				return false
+			}
+			out = append(out, Span{Low: base + low, High: base + high, Expr: expr})
+		}
+		return true
+	})
+	return out, err
+}

@@ -91,15 +91,56 @@ func (f *File) Lookup(name string) ([]Function, error) {
 			found = append(found, fn)
 		}
 	}
-	if len(found) == 0 && len(t.list) > 0 {
-		found = t.find(func(fn Function, forms nameForms) bool {
-			return forms.full == name || forms.short == name && !fn.Part()
-		})
+	if len(t.list) > 0 && (len(found) == 0 || t.cloned()) {
+		found = append(found, t.find(func(fn Function, forms nameForms) bool {
+			base, clone := CloneOf(fn.Name)
+			return clone && base == name || len(found) == 0 &&
+				(forms.full == name || forms.short == name && !fn.Part())
+		})...)
+		slices.SortStableFunc(found, func(a, b Function) int { return cmp.Compare(a.Addr, b.Addr) })
 	}
 	if len(found) == 0 {
 		return nil, f.missing(name, t)
 	}
 	return onePerAddress(found), nil
+}
+
+// cloneMarks are what compilers put behind the name of a function for a copy of it that they changed, and callers call
+// in its place. A part (.part, .cold) is not one: the function itself goes on there.
+var cloneMarks = []string{".constprop.", ".isra.", ".lto_priv.", ".llvm."}
+
+// CloneOf gives the name of the function of which a name is that of a clone: of `f.constprop.0` it is `f`.
+func CloneOf(name string) (base string, ok bool) {
+	base, marks, found := strings.Cut(name, ".")
+	if !found || base == "" || strings.Contains(name, ".cold") || strings.Contains(name, ".part.") {
+		return "", false
+	}
+	marks = "." + marks
+	return base, slices.ContainsFunc(cloneMarks, func(mark string) bool { return strings.HasPrefix(marks, mark) })
+}
+
+// cloned reports whether there are clones.
+func (t *functionTable) cloned() bool {
+	return slices.ContainsFunc(t.list, func(fn Function) bool {
+		_, is := CloneOf(fn.Name)
+		return is
+	})
+}
+
+// Matcher tells of the names of functions, as the linker knows them, whether a name or a pattern means them, as Lookup
+// and Find do.
+func Matcher(pattern string) (func(name string) bool, error) {
+	is := func(text string) bool { return text == pattern }
+	if kernel.IsPattern(pattern) {
+		g, err := kernel.CompileGlob(pattern)
+		if err != nil {
+			return nil, err
+		}
+		is = g.Match
+	}
+	return func(name string) bool {
+		return is(name) || Mangled(name) && (is(DemangleShort(name)) || is(Demangle(name)))
+	}, nil
 }
 
 // Find gives the functions that have a matching name, mangled or not, one for

@@ -161,8 +161,10 @@ type Source struct {
 
 // Programs finds points of user programs (package binary).
 type Programs interface {
-	// Names finds the functions of a file whose names match a pattern.
-	Names(file, pattern string) ([]binary.Listed, *binary.File, error)
+	// Names finds the functions of a file that a query means.
+	Names(q binary.Query) ([]binary.Listed, *binary.File, error)
+	// SourceFiles are the source files of a file that match a pattern.
+	SourceFiles(file, pattern string) ([]string, *binary.File, error)
 	// Lines are the places of a line of a source file in a file.
 	Lines(file, source string, line int) ([]binary.Function, *binary.File, error)
 	// Locals are the variables in sight so many bytes behind a function's start.

@@ -77,12 +77,17 @@ func (programs) at(file string) (*binary.File, error) {
 	return nil, fmt.Errorf("%w %q", locate.ErrNotFound, file)
 }
 
-func (p programs) Names(file, pattern string) ([]binary.Listed, *binary.File, error) {
+func (p programs) SourceFiles(file, _ string) ([]string, *binary.File, error) {
 	at, err := p.at(file)
+	return []string{"run.c"}, at, err
+}
+
+func (p programs) Names(q binary.Query) ([]binary.Listed, *binary.File, error) {
+	at, err := p.at(q.File)
 	if err != nil {
 		return nil, nil, err
 	}
-	glob, err := kernel.CompileGlob(pattern)
+	glob, err := kernel.CompileGlob(q.Pattern)
 	if err != nil {
 		return nil, nil, err
 	}

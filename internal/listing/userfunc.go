@@ -63,10 +63,17 @@ func (s *Source) mapped(pattern string) (out []string, err error) {
 
 // userFunctions finds functions of programs and libraries.
 func (s *Source) userFunctions(r *Result, k *point.Kind, rest string) error {
-	if file, source, line, ok := point.LineOf(rest); ok && k.TakesOffset {
+	if file, source, line, ok := point.LineOf(rest); ok && k.TakesOffset && !strings.Contains(rest, "@") {
 		return s.userLine(r, k, file, source, line)
 	}
+	in, bySource := point.SourceOf(rest)
+	if bySource && in.Function == "" {
+		return s.sourceFiles(r, k, in)
+	}
 	files, pattern, err := s.files(k, rest)
+	if bySource {
+		files, pattern, err = []string{in.Binary}, orAll(in.Function), s.hasPrograms()
+	}
 	if err != nil {
 		return err
 	}
@@ -79,7 +86,7 @@ func (s *Source) userFunctions(r *Result, k *point.Kind, rest string) error {
 	var failed []error
 	var left unprobed
 	for _, file := range files {
-		list, at, err := s.Programs.Names(file, pattern)
+		list, at, err := s.Programs.Names(binary.Query{File: file, Source: in.File, Pattern: pattern})
 		if err != nil {
 			failed = append(failed, err)
 			if errors.Is(err, locate.ErrNotFound) && !strings.Contains(rest, ":") {
@@ -96,7 +103,11 @@ func (s *Source) userFunctions(r *Result, k *point.Kind, rest string) error {
 				line = s.Programs.Line(at, list[i].Addr)
 				types = s.Programs.Types(at, list[i].Addr).After(list[i].Alteration)
 			}
-			r.Points = append(r.Points, s.userFunction(k, &list[i], at, line, types))
+			p := s.userFunction(k, &list[i], at, line, types)
+			if bySource {
+				p.Name = k.Name + ":" + at.Name + ":@" + list[i].File + ":" + list[i].Name
+			}
+			r.Points = append(r.Points, p)
 		}
 	}
 	if s.Verbose || len(r.Points) == 0 {
@@ -161,6 +172,11 @@ func (s *Source) userFunction(k *point.Kind, fn *binary.Listed, at *binary.File,
 	p := &Point{Name: k.Name + ":" + at.Name + ":" + quoted(fn.Name), Kind: k.Name, File: at.Name}
 	p.detail = func(p *Point) {
 		p.Where = fmt.Sprintf("address %#x", fn.Addr)
+		p.Notes = append(p.Notes, inlinedAt(fn.Copies)...)
+		if fn.Inline {
+			p.Where = "no code of its own"
+			return
+		}
 		if fn.Size != 0 {
 			p.Where += fmt.Sprintf(", %d bytes", fn.Size)
 		}

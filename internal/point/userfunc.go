@@ -20,9 +20,9 @@ var (
 var UserFunctions = &Family{Name: "functions of programs", Calls: "ufunc:PROGRAM:NAME", Kinds: []*Kind{
 	{
 		Name: "ufunc",
-		Form: "PROGRAM:FUNCTION", Wanted: "BINARY:FUNCTION", Max: 2, InPrograms: true,
+		Form: "PROGRAM:[@FILE:]FUNCTION", Wanted: "BINARY:FUNCTION", Max: 2, InPrograms: true,
 		What:       "calls of user functions, entry and return as one event",
-		Examples:   []string{"ufunc:c:malloc", "ufunc:./a.out:main.*"},
+		Examples:   []string{"ufunc:c:malloc", "ufunc:./a.out:main.*", "ufunc:./a.out:@cart.c:*"},
 		Gives:      []string{"args", "ret", "duration", "depth"},
 		BareTraced: true,
 		Ways:       []*Way{byUprobes, byUprobeSession, byUprobe}, Lacking: noUprobes,
@@ -30,16 +30,18 @@ var UserFunctions = &Family{Name: "functions of programs", Calls: "ufunc:PROGRAM
 	},
 	{
 		Name: "uprobe", Short: "u",
-		Form: "PROGRAM:FUNCTION[+OFFSET]|FILE:LINE", Wanted: "BINARY:FUNCTION[+OFFSET] or BINARY:FILE:LINE", Max: 2,
+		Form:   "PROGRAM:[@FILE:]FUNCTION[+OFFSET]|FILE:LINE",
+		Wanted: "BINARY:FUNCTION[+OFFSET] or BINARY:FILE:LINE", Max: 2,
 		InPrograms: true, TakesOffset: true,
-		What:     "entries of user functions, or places in them: instructions, lines of their source",
-		Examples: []string{"uprobe:c:getaddrinfo", `uprobe:./a.out:"ns::f*"`, "uprobe:./a.out:cart.c:120"},
-		Gives:    []string{"args"},
-		Ways:     []*Way{byUprobe, byUprobes}, Lacking: noUprobes,
+		What: "entries of user functions, or places in them: instructions, lines of their source",
+		Examples: []string{"uprobe:c:getaddrinfo", `uprobe:./a.out:"ns::f*"`, "uprobe:./a.out:@cart.c:*",
+			"uprobe:./a.out:cart.c:120"},
+		Gives: []string{"args"},
+		Ways:  []*Way{byUprobe, byUprobes}, Lacking: noUprobes,
 	},
 	{
 		Name: "uretprobe", Short: "ur",
-		Form: "PROGRAM:FUNCTION", Wanted: "BINARY:FUNCTION", Max: 2, InPrograms: true,
+		Form: "PROGRAM:[@FILE:]FUNCTION", Wanted: "BINARY:FUNCTION", Max: 2, InPrograms: true,
 		What:     "returns of user functions",
 		Examples: []string{"uretprobe:bash:readline"},
 		Gives:    []string{"ret"},
@@ -50,6 +52,33 @@ var UserFunctions = &Family{Name: "functions of programs", Calls: "ufunc:PROGRAM
 func noUprobes(f *kernel.Facts) (lacking bool, why string) {
 	has := f.Features()
 	return !has.Uprobe, has.Why["uprobe"]
+}
+
+// A SourceFunctions names functions by the source file that defines them: BINARY:@FILE:FUNCTION, or @FILE:FUNCTION of
+// the traced program. File and Function can be patterns; Function is "" where it is left out.
+type SourceFunctions struct {
+	// Binary is the program, "" the traced one.
+	Binary string
+	// File and Function are as they were written.
+	File, Function string
+}
+
+// SourceOf gives the functions that the text behind a kind names by their source file; false where it does not.
+func SourceOf(rest string) (f SourceFunctions, ok bool) {
+	rest, ok = strings.CutPrefix(rest, "@")
+	if !ok {
+		fields := Split(rest, 2)
+		if len(fields) < 2 {
+			return f, false
+		}
+		f.Binary = fields[0]
+		if rest, ok = strings.CutPrefix(fields[1], "@"); !ok {
+			return SourceFunctions{}, false
+		}
+	}
+	fields := append(Split(rest, 2), "")
+	f.File, f.Function = fields[0], fields[1]
+	return f, true
 }
 
 // LineOf gives the line of a source file that the text behind a kind names, BINARY:FILE:LINE, or FILE:LINE of the

@@ -7,6 +7,7 @@ import (
 	"github.com/startrace/startrace/internal/cpplib"
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/gofunc"
+	"github.com/startrace/startrace/internal/sourceline"
 )
 
 // A Word is one of those that arguments and results are passed in.
@@ -77,6 +78,15 @@ func (t *Functions) Of(addr uint64) (*Signature, error) {
 		return nil, err
 	}
 	return f.signature(e)
+}
+
+// Definition gives where the function that begins at an address is defined; "" where it is not known.
+func (t *Functions) Definition(addr uint64) (file string, line int) {
+	_, e, err := t.functionAt(addr)
+	if e == nil || err != nil {
+		return "", 0
+	}
+	return sourceline.NewTables(t.data).Declared(t.data.Origins(e))
 }
 
 // functionAt gives the entry of the function that begins at an address, nil where none is known, and a finder in its

@@ -5,10 +5,8 @@ package sourceline
 import (
 	"cmp"
 	"debug/dwarf"
-	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
@@ -34,40 +32,13 @@ type Places struct {
 	After int
 }
 
-// AmbiguousError says that a name is that of several files.
-type AmbiguousError struct {
-	// Name is the one that was given, and Files are those that it ends.
-	Name  string
-	Files []string
-}
-
-func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%s is the name of %d files: %s; give more of the path", e.Name, len(e.Files),
-		strings.Join(e.Files[:min(len(e.Files), 4)], ", "))
-}
-
-// UnknownError says that no file has the name; Near are those that one may mean.
-type UnknownError struct {
-	// Name is the one that was given, and Near are files with a name like it.
-	Name string
-	Near []string
-}
-
-func (e *UnknownError) Error() string {
-	if len(e.Near) == 0 {
-		return fmt.Sprintf("no source file is called %s", e.Name)
-	}
-	return fmt.Sprintf("no source file is called %s; there is %s", e.Name, strings.Join(e.Near, ", "))
-}
-
-// Find gives the places of a line. The file is given by its name, or by as much of the end of its path as makes clear
-// which one is meant.
+// Find gives the places of a line. The file is given as Files has it.
 func Find(d *dwarfinfo.Data, file string, line int) (*Places, error) {
 	units, err := d.Units()
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{name: path.Clean(file), line: line, seen: map[int64]bool{}, files: map[string]bool{}}
+	f := &finder{Files: FilesOf(file), line: line, seen: map[int64]bool{}, files: map[string]bool{}}
 	tables := NewTables(d)
 	for _, u := range units {
 		if err := f.unit(tables, u); err != nil {
@@ -79,20 +50,14 @@ func Find(d *dwarfinfo.Data, file string, line int) (*Places, error) {
 
 // A finder looks for one line.
 type finder struct {
-	name string
+	*Files
 	line int
 	seen map[int64]bool // tables
 	// files are those that have the name, and rows.
 	files map[string]bool
-	near  []string // files with a name that is alike
 	list  []Place
 	after int
 	wrong error
-}
-
-// is reports whether a file has the name.
-func (f *finder) is(file string) bool {
-	return file == f.name || strings.HasSuffix(file, "/"+f.name)
 }
 
 // unit looks into the table of a unit, unless it is that of another one, too.
@@ -111,19 +76,7 @@ func (f *finder) unit(tables *Tables, u *dwarfinfo.Unit) error {
 
 // table looks into one table, which names its files in front.
 func (f *finder) table(r *dwarf.LineReader) error {
-	any := false
-	for _, file := range r.Files() {
-		if file == nil {
-			continue
-		}
-		if f.is(path.Clean(file.Name)) {
-			any = true
-		} else if strings.EqualFold(path.Base(file.Name), path.Base(f.name)) && len(f.near) < 4 &&
-			!slices.Contains(f.near, file.Name) {
-			f.near = append(f.near, file.Name)
-		}
-	}
-	if !any {
+	if !slices.Contains(f.among(r), true) {
 		return nil
 	}
 	return eachRow(r, (&rows{finder: f}).add)
@@ -152,7 +105,7 @@ func (r *rows) add(row *dwarf.LineEntry) bool {
 	}
 	before := r.last
 	r.last = row
-	if row.File == nil || !r.is(path.Clean(row.File.Name)) {
+	if row.File == nil || !r.Is(path.Clean(row.File.Name)) {
 		return true
 	}
 	r.files[path.Clean(row.File.Name)] = true
@@ -172,15 +125,11 @@ func (f *finder) result() (*Places, error) {
 	case len(f.files) == 0 && f.wrong != nil:
 		return nil, f.wrong
 	case len(f.files) == 0:
-		return nil, &UnknownError{f.name, f.near}
+		return nil, f.Unknown()
 	}
-	names := make([]string, 0, len(f.files))
-	for name := range f.files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	if len(names) > 1 && !slices.Contains(names, f.name) {
-		return nil, &AmbiguousError{f.name, names}
+	names, err := f.OneOf(f.files)
+	if err != nil {
+		return nil, err
 	}
 	out := &Places{File: names[0], List: f.list}
 	slices.SortFunc(out.List, func(a, b Place) int { return cmp.Compare(a.Addr, b.Addr) })

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
@@ -92,6 +93,21 @@ func (t *Tables) File(u *dwarfinfo.Unit, number int64) string {
 		return ""
 	}
 	return files[number].Name
+}
+
+// Declared is where a function is defined, by its chain of origins: what its definition says comes before what its
+// declaration does. "" is a file that is not said.
+func (t *Tables) Declared(chain []*dwarfinfo.Entry) (file string, line int) {
+	n, _ := dwarfinfo.Attribute(chain, dwarf.AttrDeclLine).(int64)
+	for _, e := range chain {
+		if number, ok := e.Val(dwarf.AttrDeclFile).(int64); ok {
+			if file = t.File(e.Unit(), number); file != "" {
+				file = path.Clean(file)
+			}
+			break
+		}
+	}
+	return file, int(n)
 }
 
 // wrong is the error of a table that does not keep to the standard.

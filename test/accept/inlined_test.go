@@ -14,9 +14,11 @@ int main(int n, char **words) {
 	volatile int sum = 0; for (int i = 0; i < 5; i++) sum += ext(n + i); return through(sum) == 0; }
 `
 
-// Calls that are inlined are missing, and those through a pointer are not.
+// Calls that are inlined are missing where ends are wanted, and those through a pointer are not.
 //
-// > A call that the compiler has put into its caller (inlined) is none: no probe sees it, and nothing counts it.
+// > A call that the compiler has put into its caller (inlined) is seen by `uprobe:` where the program has debug
+// > information.
+// > `ufunc:` and `uretprobe:` do not see it, and without debug information nothing does.
 // > At `-O2` that happens to small functions of the same file, also where they have a symbol for calls from elsewhere.
 // > A program that is built with `-fno-inline` has all its calls.
 func TestInlinedCalls(t *testing.T) {
@@ -30,6 +32,14 @@ at_exit(lambda: print(n.value))
 `), "-c", binary).ok(t)
 		if got := strings.TrimSpace(e.stdout); got != want {
 			t.Errorf("%s: got %s calls, want %s", flag, got, want)
+		}
+		e = startrace(t, "-q", script(t, `
+n = count()
+probe("uprobe:`+binary+`:ext", lambda e: n.add())
+at_exit(lambda: print(n.value))
+`), "-c", binary).ok(t)
+		if got := strings.TrimSpace(e.stdout); flag == "-fno-inline" && got != "6" {
+			t.Errorf("%s: got %s entries, want 6", flag, got)
 		}
 	}
 }

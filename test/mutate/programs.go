@@ -17,8 +17,8 @@ import (
 // name and no static probes.
 type programs struct{}
 
-func (programs) Functions(file, pattern string) ([]binary.Function, *binary.File, error) {
-	at := &binary.File{Path: "/bin/true", Name: file}
+func (programs) Functions(q binary.Query) ([]binary.Function, *binary.File, error) {
+	at, pattern := &binary.File{Path: "/bin/true", Name: q.File}, q.Pattern
 	if kernel.IsPattern(pattern) {
 		pattern = "matched"
 	}
@@ -32,6 +32,10 @@ func (programs) Lines(file, _ string, _ int) ([]binary.Function, *binary.File, e
 func (programs) Global(*binary.File, binary.Function, string) (*locals.Variable, error) {
 	return nil, nil
 }
+func (programs) Parameters(*binary.File, binary.Function) ([]locals.Variable, error) {
+	return nil, nil
+}
+func (programs) Definition(*binary.File, binary.Function) string { return "" }
 func (programs) Locals(*binary.File, binary.Function, uint64) ([]locals.Variable, error) {
 	return nil, nil
 }

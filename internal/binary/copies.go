@@ -1,0 +1,333 @@
+package binary
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"errors"
+	"fmt"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/gofunc"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/locals"
+	"github.com/startrace/startrace/internal/signature"
+	"github.com/startrace/startrace/internal/sourcefunc"
+	"github.com/startrace/startrace/internal/sourceline"
+)
+
+// This file finds functions by the file of the source that defines them, and the copies of functions that the compiler
+// has put into those that call them (inlined). Debug information tells of both.
+
+// matching gives the functions that a query means as far as they have code of their own, and what debug information
+// says of them.
+func (f *Finder) matching(e *elffile.File, at *File, q Query) ([]elffile.Function, []*sourcefunc.Function, error) {
+	inSource, err := f.inSource(e, at, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	if q.Source != "" {
+		return bodies(e, inSource), inSource, nil
+	}
+	list, exact, err := match(e, q.Pattern)
+	if errors.Is(err, elffile.ErrNoFunction) && countCopies(inSource) > 0 {
+		err = nil
+	}
+	if exact && countCopies(inSource) > 0 {
+		list = slices.DeleteFunc(list, func(fn elffile.Function) bool { // what the copies call
+			return strings.Contains(fn.Name, ".part.") && fn.Name != q.Pattern
+		})
+	}
+	return list, inSource, err
+}
+
+// inSource is what debug information says of the functions of a query; nothing where there is none, and no file of the
+// source is asked for.
+func (f *Finder) inSource(e *elffile.File, at *File, q Query) ([]*sourcefunc.Function, error) {
+	table := f.signatures(at.Path, e)
+	if table == nil {
+		if q.Source != "" {
+			return nil, withoutDebugInfo(at)
+		}
+		return nil, nil
+	}
+	is, err := elffile.Matcher(q.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	ask := sourcefunc.Query{Name: is}
+	if !kernel.IsPattern(q.Pattern) {
+		ask.Text = q.Pattern
+	}
+	if q.Source == "" {
+		found, err := sourcefunc.Find(table.Data(), ask)
+		if err != nil {
+			return nil, nil // damaged: the functions are known all the same
+		}
+		return found, nil
+	}
+	if ask.Files, err = sourceFiles(q.Source); err != nil {
+		return nil, err
+	}
+	found, err := sourcefunc.Find(table.Data(), ask)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", at.Name, err)
+	case len(found) == 0:
+		return nil, f.notInSource(table.Data(), at, q)
+	}
+	return found, nil
+}
+
+// sourceFiles are those of a name or pattern.
+func sourceFiles(text string) (*sourceline.Files, error) {
+	if !kernel.IsPattern(text) {
+		return sourceline.FilesOf(text), nil
+	}
+	g, err := kernel.CompileGlob(text)
+	if err != nil {
+		return nil, err
+	}
+	return sourceline.FilesLike(text, g.Match), nil
+}
+
+// notInSource says what functions the files have instead, or which file has the function.
+func (f *Finder) notInSource(d *dwarfinfo.Data, at *File, q Query) error {
+	files, err := sourceFiles(q.Source)
+	if err != nil {
+		return err
+	}
+	all := func(string) bool { return true }
+	found, err := sourcefunc.Find(d, sourcefunc.Query{Name: all, Files: files})
+	if err != nil {
+		return fmt.Errorf("%s: %w", at.Name, err)
+	}
+	var names []string
+	for _, fn := range found {
+		names = append(names, elffile.DemangleShort(fn.Name))
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	message := fmt.Sprintf("no function of %s in %s matches %s", q.Source, at.Name, q.Pattern)
+	if near := kernel.Suggest(q.Pattern, names); near != "" {
+		return fmt.Errorf("%s; did you mean %q?", message, near)
+	}
+	if other := f.elsewhere(d, q.Pattern); other != "" {
+		return fmt.Errorf("%s; %s", message, other)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("%s: none of its functions has code", message)
+	}
+	more := ""
+	if len(names) > mostNamed {
+		names, more = names[:mostNamed], " and more"
+	}
+	return fmt.Errorf("%s; there is %s%s", message, strings.Join(names, ", "), more)
+}
+
+// mostNamed is how many names a message has.
+const mostNamed = 6
+
+// elsewhere says in which file a function of a name is; "" for a pattern, and where there is none.
+func (f *Finder) elsewhere(d *dwarfinfo.Data, name string) string {
+	if kernel.IsPattern(name) {
+		return ""
+	}
+	is, err := elffile.Matcher(name)
+	if err != nil {
+		return ""
+	}
+	every := sourceline.FilesLike("*", func(string) bool { return true })
+	found, err := sourcefunc.Find(d, sourcefunc.Query{Name: is, Text: name, Files: every})
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s is in %s", name, found[0].File)
+}
+
+// bodies are the functions that have code of their own. Parts of functions are not called.
+func bodies(e *elffile.File, list []*sourcefunc.Function) (out []elffile.Function) {
+	for _, fn := range list {
+		for _, addr := range fn.Bodies {
+			known, ok := e.At(addr)
+			offset, isCode := e.CodeOffset(addr)
+			switch {
+			case !isCode, ok && strings.Contains(known.Name, ".part.") && len(fn.Copies) > 0:
+				continue
+			case !ok || known.Addr != addr:
+				known = elffile.Function{Name: fn.Name, Addr: addr, Offset: offset}
+			}
+			known.Name = nameLike(e, known, fn.Name)
+			out = append(out, known)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b elffile.Function) int { return cmp.Compare(a.Addr, b.Addr) })
+	return slices.CompactFunc(out, func(a, b elffile.Function) bool { return a.Addr == b.Addr })
+}
+
+// nameLike is, of the names of a function, the one that debug information gives it, or that of a clone of it.
+func nameLike(e *elffile.File, fn elffile.Function, wanted string) string {
+	for _, name := range e.Aliases(fn.Addr) {
+		if base, is := elffile.CloneOf(name); name == wanted || is && base == wanted {
+			return name
+		}
+	}
+	return fn.Name
+}
+
+// filesOf are the files of the source in which functions are defined, without their folders, by the addresses of the
+// functions; nothing where none was asked for.
+func filesOf(q Query, list []*sourcefunc.Function) map[uint64]string {
+	out := map[uint64]string{}
+	for _, fn := range list {
+		for _, addr := range fn.Bodies {
+			if q.Source != "" {
+				out[addr] = path.Base(fn.File)
+			}
+		}
+	}
+	return out
+}
+
+// countCopies counts those of some functions.
+func countCopies(list []*sourcefunc.Function) (n int) {
+	for _, fn := range list {
+		n += len(fn.Copies)
+	}
+	return n
+}
+
+// copiesOf gives the copies, of a query by which so many functions were found.
+func (f *Finder) copiesOf(e *elffile.File, at *File, q Query, list []*sourcefunc.Function, found int) (out []Function) {
+	p := &placing{Finder: f, e: e, at: at, table: f.tables[at.Path]}
+	wanted := q.Copies && countCopies(list)+found <= q.Most
+	seen := map[dwarf.Offset]bool{}
+	for _, fn := range list {
+		n := 0
+		for i := range fn.Copies {
+			c := &fn.Copies[i]
+			if _, isCode := e.CodeOffset(c.Entry); !isCode || seen[c.Place] {
+				continue // the linker has thrown it away
+			}
+			seen[c.Place] = true
+			if n++; !wanted {
+				continue
+			}
+			one, err := p.place(fn, c)
+			if q.Source != "" {
+				one.File = path.Base(fn.File)
+			}
+			if err == nil {
+				out = append(out, one)
+			} else if at.Left++; at.Left == 1 {
+				at.Why = fmt.Sprintf("a copy of %s: %v", elffile.DemangleShort(fn.Name), err)
+			}
+		}
+		if n > 0 && !wanted {
+			at.Copies += n
+			at.Inlined = append(at.Inlined, elffile.DemangleShort(fn.Name))
+		}
+	}
+	return out
+}
+
+// placing finds where probes of copies stand. Those of one function are mostly asked for one after the other.
+type placing struct {
+	*Finder
+	e     *elffile.File
+	at    *File
+	table *signature.Functions
+	// last is the function that was asked for last, with its code.
+	last elffile.Function
+	flow *gofunc.Flow
+	code []byte
+}
+
+// place is where a probe of a copy stands.
+func (p *placing) place(fn *sourcefunc.Function, c *sourcefunc.Copy) (Function, error) {
+	offset, _ := p.e.CodeOffset(c.Entry)
+	out := Function{Name: elffile.DemangleShort(fn.Name), Start: offset, Addr: c.Entry, Entry: offset,
+		Copy: &Copy{c.Place, c.Around, c.Entry}, NoReturn: "it was inlined, and has no return"}
+	if c.File != "" {
+		out.Source = fmt.Sprintf("%s:%d", path.Base(c.File), c.Line)
+	}
+	around, ok := p.e.At(c.Entry)
+	if !ok || around.Size == 0 {
+		return out, nil
+	}
+	if err := p.take(around); err != nil {
+		return out, err
+	}
+	inside := int(c.Entry - around.Addr)
+	if !p.flow.Begins(inside) {
+		return out, fmt.Errorf("debug information has it at %#x, where no instruction begins", c.Entry)
+	}
+	begin, err := p.begin(around, inside, c)
+	if err != nil {
+		return out, err
+	}
+	if err := gofunc.Steppable(runtime.GOARCH, p.code[begin:min(begin+longest, len(p.code))]); err != nil {
+		return out, err
+	}
+	out.Start, out.Addr, out.Entry = around.Offset, around.Addr, around.Offset+uint64(begin)
+	out.Goroutine = p.e.Language(around) == elffile.LanguageGo
+	return out, nil
+}
+
+// take takes the code of a function apart.
+func (p *placing) take(around elffile.Function) error {
+	if p.flow != nil && p.last.Addr == around.Addr {
+		return nil
+	}
+	code, err := p.e.Code(around.Addr, around.Size)
+	if err != nil {
+		return err
+	}
+	p.last, p.code = around, code
+	p.flow, err = gofunc.NewFlow(runtime.GOARCH, code)
+	return err
+}
+
+// begin is where the probe stands in the function around the copy. Instructions of Go that do nothing mark copies.
+func (p *placing) begin(around elffile.Function, inside int, c *sourcefunc.Copy) (int, error) {
+	if p.e.Language(around) == elffile.LanguageGo {
+		behind, err := gofunc.Entry(runtime.GOARCH, p.code)
+		return max(inside, behind), err // the look at the stack may run twice
+	}
+	entry, err := p.table.Data().Entry(c.Place)
+	if err != nil || entry == nil {
+		return inside, err
+	}
+	ranges, err := entry.Ranges()
+	return p.flow.BehindPadding(inside, func(offset int) bool {
+		addr := around.Addr + uint64(offset)
+		return slices.ContainsFunc(ranges, func(r [2]uint64) bool { return addr >= r[0] && addr < r[1] })
+	}), err
+}
+
+// Parameters gives the parameters of a copy that was inlined, where it begins; nil where nobody knows.
+func (f *Finder) Parameters(at *File, fn Function) ([]locals.Variable, error) {
+	l := f.knownLocals(at)
+	if l == nil || fn.Copy == nil {
+		return nil, nil
+	}
+	return l.Parameters(fn.Copy.Place, fn.Copy.Around, fn.Copy.Begin)
+}
+
+// Definition gives the line of the source at which a function that has code of its own is defined, as "cart.c:12"; ""
+// where that is not known.
+func (f *Finder) Definition(at *File, fn Function) string {
+	table := f.described(at)
+	if table == nil {
+		return ""
+	}
+	file, line := table.Definition(fn.Addr)
+	if file == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", path.Base(file), line)
+}

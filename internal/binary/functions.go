@@ -1,0 +1,54 @@
+package binary
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// Functions gives the functions of a file that a query means, and the copies of them that were inlined.
+func (f *Finder) Functions(q Query) ([]Function, *File, error) {
+	e, out, err := f.file(q.File)
+	if err != nil {
+		return nil, nil, err
+	}
+	if strings.HasPrefix(q.Pattern, "0x") && q.Source == "" {
+		fn, err := atAddress(e, out, q.Pattern)
+		return []Function{fn}, out, err
+	}
+	list, inSource, err := f.matching(e, out, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	exact := !kernel.IsPattern(q.Pattern)
+	if exact && out.NoReturnProbes == "" && slices.ContainsFunc(list, func(fn elffile.Function) bool {
+		return callsBack(e, fn)
+	}) {
+		out.NoReturnProbes = "exceptions may pass it"
+	}
+	var found []Function
+	files := filesOf(q, inSource)
+	for _, fn := range list {
+		one, err := describe(e, out, fn)
+		one.File = files[fn.Addr]
+		switch {
+		case err == nil && exact:
+			if base, is := elffile.CloneOf(fn.Name); is && base == q.Pattern {
+				one.Name = base
+			}
+			found = append(found, one)
+		case err == nil:
+			one.Others = others(e, fn, q.Pattern)
+			found = append(found, one)
+		case exact:
+			return nil, nil, err
+		default:
+			if out.Left++; out.Left == 1 {
+				out.Why = err.Error()
+			}
+		}
+	}
+	return append(found, f.copiesOf(e, out, q, inSource, len(found))...), out, nil
+}

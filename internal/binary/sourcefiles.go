@@ -1,0 +1,94 @@
+package binary
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/sourcefunc"
+	"github.com/startrace/startrace/internal/sourceline"
+)
+
+// SourceFiles gives the source files of a program that match a pattern, each by as much of the end of its path as tells
+// it from others.
+func (f *Finder) SourceFiles(file, pattern string) ([]string, *File, error) {
+	e, out, err := f.file(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	table := f.signatures(out.Path, e)
+	if table == nil {
+		return nil, out, withoutDebugInfo(out)
+	}
+	g, err := kernel.CompileGlob(pattern)
+	if err != nil {
+		return nil, nil, err
+	}
+	is := sourceline.FilesLike(pattern, g.Match)
+	all, err := sourceline.All(table.Data())
+	if err != nil {
+		return nil, out, err
+	}
+	names := newTails(all)
+	var list []string
+	for _, name := range all {
+		if is.Is(name) {
+			list = append(list, names.of(name))
+		}
+	}
+	slices.Sort(list)
+	return list, out, nil
+}
+
+// tails name files by the ends of their paths.
+type tails struct{ byBase map[string][]string }
+
+func newTails(all []string) tails {
+	t := tails{map[string][]string{}}
+	for _, name := range all {
+		base := path.Base(name)
+		t.byBase[base] = append(t.byBase[base], name)
+	}
+	return t
+}
+
+// of is the shortest end of a file's path that is that of no other file.
+func (t tails) of(file string) string {
+	others := t.byBase[path.Base(file)]
+	for at := strings.LastIndexByte(file, '/'); at > 0; at = strings.LastIndexByte(file[:at], '/') {
+		tail := file[at:]
+		if !slices.ContainsFunc(others, func(o string) bool { return o != file && strings.HasSuffix("/"+o, tail) }) {
+			return tail[1:]
+		}
+	}
+	return file
+}
+
+// nameFiles says of functions that were asked for by their files in which ones they are.
+func (f *Finder) nameFiles(e *elffile.File, at *File, q Query, inSource []*sourcefunc.Function, found []Listed) {
+	if q.Source == "" {
+		return
+	}
+	given := func(string) string { return q.Source }
+	if kernel.IsPattern(q.Source) {
+		all, err := sourceline.All(f.signatures(at.Path, e).Data())
+		if err != nil {
+			return
+		}
+		given = newTails(all).of
+	}
+	files := map[string]string{}
+	for _, fn := range inSource {
+		files[elffile.DemangleShort(fn.Name)] = given(fn.File)
+		for _, addr := range fn.Bodies {
+			if known, ok := e.At(addr); ok {
+				files[elffile.DemangleShort(known.Name)] = given(fn.File)
+			}
+		}
+	}
+	for i := range found {
+		found[i].File = files[found[i].Name]
+	}
+}

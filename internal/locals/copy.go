@@ -1,0 +1,173 @@
+package locals
+
+import (
+	"debug/dwarf"
+	"strings"
+
+	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/location"
+)
+
+// This file finds the parameters of a copy of a function that was inlined, where the copy begins. There is no call, and
+// no convention of calls: a parameter is where the optimizer has the value, if it has it at all. A function can change
+// a parameter, and of a change that comes down to nothing the list of places may have only what comes after it:
+//
+//	static inline int doubled(int n) { n = n * 2; … }     doubled(5) has n = 10 at its first instruction
+//
+// So a place counts if it is certain to be that of the beginning; else the parameter is nowhere.
+
+// Parameters gives the parameters of a copy, by where debug information speaks of it and of the function that has its
+// code, and by the address of its entry.
+func (f *Finder) Parameters(copy, around dwarf.Offset, pc uint64) ([]Variable, error) {
+	e, err := f.Data.Entry(copy)
+	if err != nil || e == nil {
+		return nil, err
+	}
+	function, err := f.Data.Entry(around)
+	if err != nil || function == nil {
+		return nil, err
+	}
+	p := &parameters{walk: walk{Finder: f, pc: pc, function: function}, copy: e}
+	p.compiler()
+	if err := p.own(); err != nil {
+		return nil, err
+	}
+	return p.list()
+}
+
+// parameters finds those of one copy.
+type parameters struct {
+	walk
+	copy *dwarfinfo.Entry
+	// has are the parameters that the copy speaks of, by where the function itself has them.
+	has map[dwarf.Offset]*dwarfinfo.Entry
+	// gcc: it was compiled by gcc; golang: by Go. plain: without optimization.
+	gcc, golang, plain bool
+}
+
+// compiler finds out by what the copy was compiled.
+func (p *parameters) compiler() {
+	root, err := p.copy.Unit().Root()
+	if err != nil || root == nil {
+		return
+	}
+	producer, _ := root.Val(dwarf.AttrProducer).(string)
+	p.gcc = strings.HasPrefix(producer, "GNU ")
+	p.golang = strings.HasPrefix(producer, "Go cmd/compile")
+	p.plain = !p.golang && p.unmoving(p.function, 0)
+}
+
+// unmoving reports whether nothing of a function has a list of places, nor a value instead of one: as without
+// optimization.
+func (p *parameters) unmoving(e *dwarfinfo.Entry, depth int) bool {
+	plain := depth < maxDepth
+	// What is damaged is not plain.
+	err := p.Data.EachChild(e, func(kid *dwarfinfo.Entry) (bool, error) {
+		switch {
+		case kid.Tag == dwarf.TagVariable || kid.Tag == dwarf.TagFormalParameter:
+			_, block := kid.Val(dwarf.AttrLocation).([]byte)
+			plain = plain && block
+		case blocks[kid.Tag]:
+			plain = plain && p.unmoving(kid, depth+1)
+		}
+		return plain, nil
+	})
+	return plain && err == nil
+}
+
+// own notes the parameters that the copy speaks of.
+func (p *parameters) own() error {
+	p.has = map[dwarf.Offset]*dwarfinfo.Entry{}
+	return p.Data.EachChild(p.copy, func(kid *dwarfinfo.Entry) (bool, error) {
+		if kid.Tag == dwarf.TagFormalParameter {
+			chain := p.Data.Origins(kid)
+			p.has[origin(chain)] = kid
+		}
+		return true, nil
+	})
+}
+
+// list is all parameters in the order of the source. The function itself has those that the copy has nothing of.
+func (p *parameters) list() (out []Variable, err error) {
+	chain := p.Data.Origins(p.copy)
+	if len(chain) < 2 {
+		return nil, nil
+	}
+	err = p.Data.EachChild(chain[1], func(kid *dwarfinfo.Entry) (bool, error) {
+		if kid.Tag != dwarf.TagFormalParameter {
+			return true, nil
+		}
+		of := p.Data.Origins(kid)
+		v := p.named(kid, of)
+		if result, _ := kid.Val(dwarf.AttrVarParam).(bool); result && p.golang || v.Name == "" {
+			return true, nil
+		}
+		if own := p.has[origin(of)]; own != nil {
+			if v.Place, err = p.atEntry(own); err != nil {
+				return false, err
+			}
+		}
+		out = append(out, v)
+		return true, nil
+	})
+	return out, err
+}
+
+// atEntry is where a parameter is where the copy begins.
+func (p *parameters) atEntry(e *dwarfinfo.Entry) (location.Place, error) {
+	chain := p.Data.Origins(e)
+	for _, x := range chain {
+		if place, ok := location.OfConstant(x.Val(dwarf.AttrConstValue)); ok {
+			return place, nil
+		}
+	}
+	spans, listed, err := e.Spans()
+	if err != nil {
+		return location.Place{}, err
+	}
+	if !listed {
+		expr, _, err := e.Expression(dwarf.AttrLocation, p.pc)
+		place := location.Of(expr, p.frame(e)).Framed(p.frameRegisters()...)
+		if err != nil || expr == nil || onStack(place) && !p.plain || p.gcc && !p.plain {
+			return location.Place{}, err // it may be put there later
+		}
+		return place, nil
+	}
+	expr, ok := p.first(spans, e.HasViews())
+	if !ok {
+		return location.Place{}, nil
+	}
+	place := location.Of(expr, p.frame(e)).Framed(p.frameRegisters()...)
+	if !p.gcc && !p.golang && computed(place) {
+		return location.Place{}, nil
+	}
+	return place, nil
+}
+
+// first is the expression of the moment at which the copy begins. Other compilers than gcc do not tell moments at one
+// address apart: there the variable must begin with the copy.
+func (p *parameters) first(spans []dwarfinfo.Span, views bool) ([]byte, bool) {
+	view := p.copy.EntryView()
+	for _, s := range spans {
+		switch {
+		case p.gcc && !views:
+		case p.gcc && s.Low == p.pc && s.LowView <= view && (s.High > p.pc || s.HighView > view):
+			return s.Expr, true
+		case p.gcc && s.Low < p.pc && p.pc-s.Low >= mostPadding && s.High > p.pc:
+			return s.Expr, true
+		case p.golang && s.Low <= p.pc && s.High > p.pc, !p.gcc && s.Low == p.pc && s.High > p.pc:
+			return s.Expr, true
+		}
+	}
+	return nil, false
+}
+
+// mostPadding is how many bytes an assembler puts in front of a loop at most, so that addresses that are further apart
+// are different moments. Those of gcc's labels may be on either side of these bytes.
+const mostPadding = 64
+
+// computed reports whether a value is computed, as LLVM does of one that it has left out: it can be that of a change of
+// the variable.
+func computed(p location.Place) bool {
+	return p.Kind == location.Held && p.Value.Op != location.Register && p.Value.Op != location.Const
+}
