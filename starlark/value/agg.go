@@ -126,7 +126,6 @@ func (a *Agg) one(key starlark.Value) ([]State, error) {
 	if err := a.checkKeyed(key); err != nil {
 		return nil, err
 	}
-	key = a.asRead(key)
 	if raw, err := a.encodeIfShaped(key); err == nil && raw != nil {
 		return a.oneRaw(raw, key)
 	}
@@ -140,22 +139,6 @@ func (a *Agg) one(key starlark.Value) ([]State, error) {
 		return nil, err
 	}
 	return s.entries[i].States, nil
-}
-
-// asRead is a key as those of the map read, where these hold the numbers of labels: of n[errno(-2)], n[-2] and
-// n["ENOENT"] are one.
-func (a *Agg) asRead(key starlark.Value) starlark.Value {
-	if a.be == nil || a.unkeyed() || key == nil {
-		return key
-	}
-	if layout, _ := a.be.Layout(); !readsAsText(&layout.Type) {
-		return key
-	}
-	raw, err := a.findKey(key)
-	if err != nil || raw == nil {
-		return key
-	}
-	return a.decodeKey(raw)
 }
 
 // encodeIfShaped gives the bytes of a key where there is a map with such keys.
@@ -229,7 +212,6 @@ func (a *Agg) add(key starlark.Value, col int, v Number, weight int64) error {
 	if err := a.checkKeyed(folded); err != nil {
 		return err
 	}
-	folded = a.asRead(folded)
 	i, err := a.local.find(folded)
 	if i < 0 && err == nil {
 		room, err := a.roomFor(folded)
