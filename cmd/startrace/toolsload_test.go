@@ -23,6 +23,9 @@ func TestToolsLoad(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")
 	}
+	if os.Getenv("STARTRACE_LONG") == "" {
+		t.Skip("takes four minutes, and more in a guest: STARTRACE_LONG=1 (make soak)")
+	}
 	attach.RaiseMemlock()
 	loads := &toolLoads{met: map[[sha256.Size]byte]bool{}}
 	for _, m := range stdlib.Modules() {
