@@ -56,6 +56,9 @@ type listType struct {
 
 // listType is what type a list has; false for a type that is none.
 func (u *unit) listType(id kernel.TypeID, pos plan.Pos) (listType, bool) {
+	if id == 0 {
+		return listType{}, false // no struct: a kernel without types has such values, too
+	}
 	btf := u.btf(pos)
 	t, err := btf.Type(btf.Skip(id))
 	if err != nil || id == 0 || t.Kind != kernel.KindStruct || !btf.OfProgram(id) {
@@ -121,6 +124,9 @@ func extentOf(name string) (int64, bool) {
 // arrayIn gives the array that a struct of C++ is, a std::array: where it lies in the struct, and its type. One of no
 // elements has the type 0.
 func (u *unit) arrayIn(id kernel.TypeID, pos plan.Pos) (f kernel.Field, ok bool) {
+	if id == 0 {
+		return f, false
+	}
 	btf := u.btf(pos)
 	t, err := btf.Type(btf.Skip(id))
 	if err != nil || t.Kind != kernel.KindStruct || !btf.OfProgram(id) || !strings.HasPrefix(t.Name, "array<") {
