@@ -21,24 +21,25 @@ import (
 // TestVerifyKernels of test/accept is about. Nothing is attached.
 func TestToolsLoad(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("needs root")
-	}
-	if os.Getenv("STARTRACE_LONG") == "" {
-		t.Skip("takes four minutes, and more in a guest: STARTRACE_LONG=1 (make soak)")
+		t.Skip("needs root (CAP_BPF), to load programs")
 	}
 	attach.RaiseMemlock()
 	loads := &toolLoads{met: map[[sha256.Size]byte]bool{}}
 	for _, m := range stdlib.Modules() {
-		if m.Tool && (!testing.Short() || slices.Contains(largest, m.Name)) {
+		if m.Tool && (!short() || slices.Contains(largest, m.Name)) {
 			t.Run(m.Name, func(t *testing.T) { loads.tool(t, m) })
 		}
 	}
 	t.Logf("%d command lines, %d programs", loads.lines, len(loads.met))
 }
 
-// largest are tools of which the verifier follows most, by the kernels' own counts: the short form loads only them,
-// with all of their flags.
-var largest = []string{"execsnoop", "fileslower", "opensnoop", "statsnoop", "tcpdrop"}
+// short is the form in which two tools are loaded. That of all takes four minutes, and more in a guest:
+// STARTRACE_LONG=1, as in make soak.
+func short() bool { return testing.Short() || os.Getenv("STARTRACE_LONG") == "" }
+
+// largest are tools with large programs. The short form loads only them, with all of their
+// flags.
+var largest = []string{"opensnoop", "statsnoop"}
 
 // toolLoads loads programs, each once.
 type toolLoads struct {
@@ -61,7 +62,7 @@ func (l *toolLoads) tool(t *testing.T, m stdlib.Module) {
 	}
 	words := toolWords(t, m.Name)
 	for _, f := range words {
-		if len(f) == 1 || m.Verb || testing.Short() {
+		if len(f) == 1 || m.Verb || short() {
 			continue
 		}
 		for i, word := range slices.Compact(f) {
@@ -73,7 +74,7 @@ func (l *toolLoads) tool(t *testing.T, m stdlib.Module) {
 			args = all
 		}
 	}
-	if !testing.Short() {
+	if !short() {
 		l.check(t, args, false)
 	}
 	l.check(t, append(args, everyScript...), true)

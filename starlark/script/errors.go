@@ -129,8 +129,8 @@ func shortened(msg string) string {
 	if len(msg) <= most {
 		return msg
 	}
-	return fmt.Sprintf("%s … (%d bytes are left out) … %s", strings.ToValidUTF8(msg[:begin], ""), len(msg)-begin-end,
-		strings.ToValidUTF8(msg[len(msg)-end:], ""))
+	return fmt.Sprintf("%s … (%d bytes are left out) … %s",
+		strings.ToValidUTF8(msg[:begin], ""), len(msg)-begin-end, strings.ToValidUTF8(msg[len(msg)-end:], ""))
 }
 
 // runtimeHint adds what to do where the interpreter's words, and plain ones in

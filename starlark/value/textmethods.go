@@ -279,8 +279,8 @@ func join(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tupl
 	return made, nil
 }
 
-// checkFormatted refuses s.format(…) for whose text there is no room: that of each argument counts as often as s names
-// it.
+// checkFormatted refuses s.format(…) for whose text there is no room: that of each argument counts as often as s
+// names it.
 func checkFormatted(th *starlark.Thread, s string, args starlark.Tuple, kwargs []starlark.Tuple) error {
 	n := uint64(len(s))
 	for v := range placed(s, args, kwargs) {

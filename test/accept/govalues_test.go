@@ -65,7 +65,8 @@ func orNone(s string, ok bool) string {
 func main() {
 	_, missing := os.Open("/nonexistent")
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
-	texts := []string{"", "failed", "wrap: failed", "open", "", "dial", "", "", "twofile already closedfile already exists",
+	texts := []string{"", "failed", "wrap: failed", "open", "", "dial", "", "",
+		"twofile already closedfile already exists",
 		"w: open /nonexistent: no such file or directory"}
 	for n, err := range []error{nil, errors.New("failed"), fmt.Errorf("wrap: %w", errors.New("failed")), missing,
 		syscall.EPERM, refused, &own{3}, errors.Join(missing), fmt.Errorf("two%w%w", fs.ErrClosed, fs.ErrExist),

@@ -136,8 +136,8 @@ x <fault> True False [1] () False 0
 <fault> <fault> <fault> <fault> <fault> <fault>
 (104, -1) 66 True False True <fault> (1, -2) (1, -2, 3) 3 True
 (-2, 3) (1, -2, 3)
-((104, -1), (1, -2, 3), (1, -2, 3), 70, True, -1, True, <fault>, <fault>, <fault>, (-2, 3), 2, 2, 0, (True, False), 3) ` +
-		"(1, 1, 1, 0, 0)\n"
+((104, -1), (1, -2, 3), (1, -2, 3), 70, True, -1, True, <fault>, <fault>, <fault>, ` +
+		"(-2, 3), 2, 2, 0, (True, False), 3) (1, 1, 1, 0, 0)\n"
 	for _, command := range []string{"g++ -std=c++20 -g -O0", "g++ -std=c++20 -gdwarf-4 -O2",
 		"clang++ -std=c++20 -g -O1"} {
 		t.Run(command, func(t *testing.T) {

@@ -157,8 +157,10 @@ def parts(e):
     (p, q), (r, s) = o.rows
     kept = [x for x in o.ints]
     printf("%x %x %x, %x %x %x %x, ", a, b, c, p, q, r, s)
-    print(hex(o.ints), hex(o.list), hex(kept), hex(o.ints[1:]), hex(sorted(o.words)), hex(reversed(list(o.bytes))), sep = ", ")
-    print([sprintf("%x %x", i, x) for i, x in enumerate(o.ints)], [sprintf("%x %x", x, y) for x, y in zip(o.ints, o.list)])
+    print(hex(o.ints), hex(o.list), hex(kept), hex(o.ints[1:]), hex(sorted(o.words)), hex(reversed(list(o.bytes))),
+          sep = ", ")
+    print([sprintf("%x %x", i, x) for i, x in enumerate(o.ints)],
+          [sprintf("%x %x", x, y) for x, y in zip(o.ints, o.list)])
     print([sprintf("%x", o.ints[i]) for i in range(3)], [sprintf("%x %x", x, y) for x, y in o.rows], hex(o.longs))
     print([sprintf("%x", x - 1) for x in o.bytes], sprintf("%x %x", o.list[-1], o.ints[-1]))
 probe("uprobe:BIN:look", loops)

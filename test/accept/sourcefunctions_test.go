@@ -218,7 +218,8 @@ func main() {
 	fmt.Printf("calls=%d\n", calls)
 }
 `, "main.add"},
-		{"rustc -g -O -C llvm-args=-unroll-runtime=false", "main.rs", `use std::ptr::{addr_of_mut, read_volatile, write_volatile};
+		{"rustc -g -O -C llvm-args=-unroll-runtime=false", "main.rs",
+			`use std::ptr::{addr_of_mut, read_volatile, write_volatile};
 static mut CALLS: u64 = 0;
 #[inline(always)]
 fn add(n: u64) -> u64 { unsafe { let c = addr_of_mut!(CALLS); write_volatile(c, read_volatile(c) + 1) } n * 3 }
@@ -283,7 +284,7 @@ func TestArgumentsOfCopies(t *testing.T) {
 	for _, compiler := range []string{"gcc", "clang"} {
 		binary := need.Built(t, compiler+" -g -O2", "kept.c", `
 static volatile int sink;
-static inline __attribute__((always_inline)) void keep(int n, long m, const char *s) { sink = n; sink = m; sink = s[0]; }
+static inline __attribute__((always_inline)) void keep(int n, long m, char *s) { sink = n; sink = m; sink = s[0]; }
 __attribute__((noinline)) void with(int k, char *text) { keep(k, k + 1L, text); keep(42, 43, text); }
 int main(int argc, char **argv) { sink = "words"[argc]; with(argc + 6, "words"); }
 `)
@@ -307,7 +308,7 @@ func TestClonesByName(t *testing.T) {
 	binary := need.Built(t, "gcc -g -O2 -fno-inline -fipa-cp-clone", "conf.c", `#include <stdio.h>
 static volatile int sink; static long calls;
 static __attribute__((noinline)) int conf(int n, int mode) { calls++; sink = n; return mode ? n * mode + sink : 0; }
-int main(void) { int s = 0; for (int i = 0; i < 9; i++) s += conf(sink + i, 5); printf("calls=%ld\n", calls); return s == 1; }
+int main() { int s = 0, i = 0; for (; i < 9; i++) s += conf(sink + i, 5); printf("calls=%ld\n", calls); return s == 1; }
 `)
 	e := startrace(t, "-q", script(t, `
 n = count()

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/startrace/startrace/test/tried"
@@ -144,13 +143,12 @@ func refusesToWrite(t *testing.T, code string, flags ...string) {
 	t.Helper()
 	const budget = 64 << 20
 	flags = append(flags, "--memory", "64M", "-e", code)
-	cmd := exec.Command("timeout", append([]string{"-s", "KILL", "60", program(t, "startrace")}, flags...)...)
-	out, err := cmd.CombinedOutput()
+	out, peak, err := withPeak(t, "60", flags...)
 	if err == nil || !strings.Contains(string(out), "kept") || !strings.Contains(string(out), "--memory") ||
 		!strings.Contains(string(out), "-e:") {
 		t.Errorf("%s: %v: %s", code, err, excerpt(string(out)))
 	}
-	if peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10; peak > budget {
+	if peak > budget {
 		t.Errorf("%s: %d MB were resident, of 64 MB: %s", code, peak>>20, excerpt(string(out)))
 	}
 }

@@ -38,6 +38,7 @@
 //	workload [flags] backlog N                    N connections for which nobody accepts, until standard input ends
 //	workload [flags] sleeps THREADS DURATION      threads that sleep until the same moment, so long after the start
 //	workload [flags] raw NUMBER,WORD,… …          system calls with these registers, in hex, whether they fail or not
+//	workload peak FILE COMMAND …                  the command, and the most bytes of it that were resident to FILE
 //	workload [flags] structs N DIR                N calls each of some for which structs are passed by value in the
 //
 // kernel
@@ -147,6 +148,9 @@ func main() {
 	}
 	if len(os.Args) == 3 && os.Args[1] == execWord {
 		execAs(os.Args[2])
+	}
+	if len(os.Args) > 3 && os.Args[1] == peakWord {
+		peakOf(os.Args[2], os.Args[3:])
 	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "workload:", err)
