@@ -62,21 +62,13 @@ func (u *Unit) oldLocations(at int64, pc uint64) (expr []byte, err error) {
 		return nil, err
 	}
 	err = s.inPieces(at, func(c *cursor) bool {
-		base := u.low
-		for {
-			low, high := c.number(u.addressSize), c.number(u.addressSize)
+		for base := u.low; ; {
+			entry, end := u.oldEntry(c, &base)
 			switch {
-			case c.failed:
-				return false
-			case low == 0 && high == 0:
-				return true
-			case low == 1<<(8*u.addressSize)-1:
-				base = high
-				continue
-			}
-			bytes := c.take(c.number(2))
-			if !c.failed && pc >= base+low && pc < base+high {
-				expr = bytes
+			case end:
+				return !c.failed
+			case pc >= entry.Low && pc < entry.High:
+				expr = entry.Expr
 				return true
 			}
 		}
@@ -101,23 +93,27 @@ func (u *Unit) newLocations(at int64, pc uint64) (expr []byte, err error) {
 // enough for it, for the end of the list or for a fault.
 func (l *listReader) expression(pc uint64) (found []byte, done bool) {
 	for {
-		kind := l.c.number(1)
-		low, high, bounded := l.bounds(kind)
-		var expr []byte
-		if bounded {
-			expr = l.c.take(l.c.unsigned())
-		}
+		kind, entry, bounded := l.newEntry()
 		switch {
 		case l.c.failed:
 			return nil, false
 		case l.err != nil, kind == listEnd:
 			return found, true
 		case kind == listDefault:
-			found = expr
-		case bounded && pc >= low && pc < high:
-			return expr, true
+			found = entry.Expr
+		case bounded && pc >= entry.Low && pc < entry.High:
+			return entry.Expr, true
 		}
 	}
+}
+
+// newEntry reads an entry of a list of .debug_loclists; bounded: it is a place.
+func (l *listReader) newEntry() (kind uint64, entry Span, bounded bool) {
+	kind = l.c.number(1)
+	if entry.Low, entry.High, bounded = l.bounds(kind); bounded {
+		entry.Expr = l.c.take(l.c.unsigned())
+	}
+	return kind, entry, bounded
 }
 
 // A list of places has an entry for each change of a variable, and at one address there can be several changes, as
@@ -200,19 +196,14 @@ func (e *Entry) views(s *Section, list []Span) error {
 func (u *Unit) spans(s *Section, at int64) (out []Span, err error) {
 	err = u.eachList(s, at, func(l *listReader) (done bool) {
 		for out = nil; len(out) < maxSpans; {
-			kind := l.c.number(1)
-			low, high, bounded := l.bounds(kind)
-			var expr []byte
-			if bounded {
-				expr = l.c.take(l.c.unsigned())
-			}
+			kind, entry, bounded := l.newEntry()
 			switch {
 			case l.c.failed:
 				return false
 			case l.err != nil, kind == listEnd:
 				return true
 			case bounded && kind != listDefault:
-				out = append(out, Span{Low: low, High: high, Expr: expr})
+				out = append(out, entry)
 			}
 		}
 		return true
@@ -225,23 +216,30 @@ func (u *Unit) oldSpans(s *Section, at int64) (out []Span, err error) {
 	err = s.inPieces(at, func(c *cursor) bool {
 		base := u.low
 		for out = nil; len(out) < maxSpans; {
-			low, high := c.number(u.addressSize), c.number(u.addressSize)
-			switch {
-			case c.failed:
-				return false
-			case low == 0 && high == 0:
-				return true
-			case low == 1<<(8*u.addressSize)-1:
-				base = high
-				continue
+			entry, end := u.oldEntry(c, &base)
+			if end {
+				return !c.failed
 			}
-			expr := c.take(c.number(2))
-			if c.failed {
-				return false
-			}
-			out = append(out, Span{Low: base + low, High: base + high, Expr: expr})
+			out = append(out, entry)
 		}
 		return true
 	})
 	return out, err
+}
+
+// oldEntry reads the next entry of a list of .debug_loc that says a place. Addresses count from base, which entries of
+// the list change. end: there is none, or the bytes were not enough.
+func (u *Unit) oldEntry(c *cursor, base *uint64) (entry Span, end bool) {
+	for {
+		low, high := c.number(u.addressSize), c.number(u.addressSize)
+		switch {
+		case c.failed || low == 0 && high == 0:
+			return Span{}, true
+		case low == 1<<(8*u.addressSize)-1:
+			*base = high
+			continue
+		}
+		entry = Span{Low: *base + low, High: *base + high, Expr: c.take(c.number(2))}
+		return entry, c.failed
+	}
 }
