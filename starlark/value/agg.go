@@ -141,6 +141,22 @@ func (a *Agg) one(key starlark.Value) ([]State, error) {
 	return s.entries[i].States, nil
 }
 
+// asRead is a key as those of the map read, where these hold the numbers of labels: what user code adds to n[-2] is
+// added to the entry that reads as ENOENT.
+func (a *Agg) asRead(key starlark.Value) starlark.Value {
+	if a.be == nil || a.unkeyed() || key == nil {
+		return key
+	}
+	if layout, _ := a.be.Layout(); !readsAsText(&layout.Type) {
+		return key
+	}
+	raw, err := a.encodeKey(key)
+	if err != nil || raw == nil {
+		return key // it is text
+	}
+	return a.decodeKey(raw)
+}
+
 // encodeIfShaped gives the bytes of a key where there is a map with such keys.
 func (a *Agg) encodeIfShaped(key starlark.Value) ([]byte, error) {
 	if a.be == nil || a.unkeyed() || key == nil {
@@ -159,7 +175,7 @@ func (a *Agg) oneRaw(raw []byte, key starlark.Value) ([]State, error) {
 	if found {
 		out = a.since(raw, a.readValue(a.val))
 	}
-	i, err := a.local.find(key)
+	i, err := a.local.find(a.asRead(key))
 	if err != nil || i < 0 {
 		return out, err
 	}
@@ -212,14 +228,15 @@ func (a *Agg) add(key starlark.Value, col int, v Number, weight int64) error {
 	if err := a.checkKeyed(folded); err != nil {
 		return err
 	}
-	i, err := a.local.find(folded)
+	read := a.asRead(folded)
+	i, err := a.local.find(read)
 	if i < 0 && err == nil {
 		room, err := a.roomFor(folded)
 		if !room || err != nil {
 			return err
 		}
 	}
-	e, err := a.local.entry(folded)
+	e, err := a.local.entry(read)
 	if err != nil {
 		return fmt.Errorf("key of %s: %w", a, err)
 	}

@@ -212,6 +212,25 @@ func TestBoundAgg(t *testing.T) {
 	}
 }
 
+// > What user code adds to a number, as `n[-2].add()`, is added to the entry that reads as its text.
+func TestAddedByNumber(t *testing.T) {
+	key := &wire.Fixed{Type: leaf(wire.Int, 0, 4), Size: 8}
+	key.Type.Label = "word"
+	a := NewAgg(&plan.Container{Kind: plan.Count, Name: "n", Unit: 1})
+	m := newMemory(key, nil, 8)
+	word := func(v uint64) string { return fmt.Sprint("w", v) }
+	d := &Decoder{Labels: Labels{Ints: map[string]LabelFunc{"word": word}}}
+	a.BindAgg(m, d, &wire.Agg{Kind: wire.AggCount, Sum: -1, Extremes: wire.NoExtremes, Slots: 1, Size: 8})
+	_ = m.AddInt([]byte{1, 0, 0, 0, 0, 0, 0, 0}, 0, 1) // never fails
+	evals(t, a,
+		[2]string{`x[1].add(10), x["w1"].add(100), x[2].add(5), x["w2"].add(7)`, "(None, None, None, None)"},
+		[2]string{`x[1].value, x["w1"].value, x[2].value, x["w2"].value`, "(111, 111, 12, 12)"},
+		[2]string{`x.items()`, `[("w1", 111), ("w2", 12)]`},
+		[2]string{`len(x), x.get(3), x.get("w3")`, "(2, None, None)"},
+		[2]string{`x.take().items()`, `[("w1", 111), ("w2", 12)]`},
+		[2]string{`x.get(1), x.get("w2")`, "(None, None)"})
+}
+
 func TestBoundLabels(t *testing.T) {
 	key := &wire.Fixed{Type: leaf(wire.Int, 0, 4), Size: 8}
 	key.Type.Label = "half"

@@ -241,6 +241,20 @@ func TestUserTailCalls(t *testing.T) {
 	})
 }
 
+// > Each point or pattern of a list counts its own calls alone: `ufunc:./app:{f,g}` counts the calls of both functions.
+func TestDepthsOfList(t *testing.T) {
+	e := onTarget(t, "calls",
+		`probe(["ufunc:BIN:factorial", "ufunc:BIN:negative"], lambda e: print("call", e.func, e.args[0], e.depth))`,
+		"factorial", "3")
+	equalLines(t, sorted(e.stdout, "call"), []string{"call factorial 1 2", "call factorial 2 1", "call factorial 3 0"})
+	for points, depth := range map[string]int{`"ufunc:BIN:{odd,even}"`: 1, `["ufunc:BIN:odd", "ufunc:BIN:even"]`: 0} {
+		e := onTarget(t, "calls",
+			`probe(`+points+`, lambda e: print("call", e.func, e.args[0], e.depth))`, "tails", "2")
+		equalLines(t, sorted(e.stdout, "call"), []string{
+			"call even 0 0", "call even 1 0", fmt.Sprint("call odd 0 ", depth)})
+	}
+}
+
 // Calls that longjmp leaves are dropped and counted, and the depth stays right.
 //
 // > Calls that are left in another way (longjmp, an exception, a coroutine that is never continued) are dropped when
