@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/startrace/startrace/internal/escape"
@@ -29,11 +28,10 @@ func (w csvWriter) cell(v Value) string {
 	case int64, uint64, bool:
 		return plainText(v)
 	case float64:
-		text := strconv.FormatFloat(v, 'g', -1, 64)
-		if math.IsInf(v, 0) { // +Inf is no number to spreadsheets
-			text = w.guarded(text)
+		if math.IsInf(v, 0) { // +inf is no number to spreadsheets
+			return w.guarded(plainText(v))
 		}
-		return text
+		return string(appendWhole(nil, v))
 	case string:
 		return w.guarded(escape.ByteLine(v))
 	case []byte:

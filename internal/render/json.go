@@ -181,9 +181,9 @@ func (b Bucket) value(bound int64) Value {
 
 func appendJSONFloat(dst []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return escape.AppendJSON(dst, strconv.FormatFloat(f, 'g', -1, 64))
+		return escape.AppendJSON(dst, string(appendWhole(nil, f)))
 	}
-	return strconv.AppendFloat(dst, f, 'g', -1, 64)
+	return appendWhole(dst, f)
 }
 
 // appendJSONBytes renders bytes as json.encode does, as a list of ints: a text of

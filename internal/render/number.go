@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/startrace/startrace/internal/format"
 )
 
 // appendFloat writes a computed float for people: whole numbers without a
@@ -12,7 +14,7 @@ func appendFloat(dst []byte, f float64) []byte {
 	abs := math.Abs(f)
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0) || abs >= 1e15:
-		return strconv.AppendFloat(dst, f, 'g', -1, 64)
+		return appendWhole(dst, f)
 	case f == math.Trunc(f), abs >= 1000:
 		return strconv.AppendFloat(dst, f, 'f', 0, 64)
 	case abs >= 100:
@@ -21,6 +23,15 @@ func appendFloat(dst []byte, f float64) []byte {
 		return strconv.AppendFloat(dst, f, 'f', 2, 64)
 	}
 	return strconv.AppendFloat(dst, f, 'g', 3, 64)
+}
+
+// appendWhole writes a float with all its digits for programs. What is no number, or has no end, is written as print
+// writes it.
+func appendWhole(dst []byte, f float64) []byte {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return format.AppendFloat(dst, f)
+	}
+	return strconv.AppendFloat(dst, f, 'g', -1, 64)
 }
 
 // scales are the units of durations, the greatest first.

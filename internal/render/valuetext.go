@@ -9,8 +9,17 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
-// appendValue writes a value on one line of text, its strings escaped.
+// appendValue writes a value on one line of text, its strings escaped. The fields of a record stand beside each other.
 func appendValue(dst []byte, v Value) []byte {
+	if fields, ok := v.(Object); ok {
+		return appendFields(dst, fields, " ")
+	}
+	return appendPart(dst, v)
+}
+
+// appendPart writes a value that is a part of a text. A record in another one, or in a list, stands in parentheses, so
+// that a reader sees where it ends.
+func appendPart(dst []byte, v Value) []byte {
 	switch v := v.(type) {
 	case nil:
 		return append(dst, "None"...)
@@ -52,15 +61,9 @@ func appendComposite(dst []byte, v Value) []byte {
 		dst = appendList(dst, v)
 		return append(dst, ')')
 	case Object:
-		for i, f := range v {
-			if i > 0 {
-				dst = append(dst, ' ')
-			}
-			dst = escape.Append(dst, f.Name, escape.OneLine)
-			dst = append(dst, '=')
-			dst = appendValue(dst, f.Value)
-		}
-		return dst
+		dst = append(dst, '(')
+		dst = appendFields(dst, v, ", ")
+		return append(dst, ')')
 	case *Stats:
 		return appendStats(dst, v)
 	case Quantiles:
@@ -70,6 +73,19 @@ func appendComposite(dst []byte, v Value) []byte {
 		return append(dst, " values"...)
 	}
 	return append(dst, '?')
+}
+
+// appendFields writes name=value of each field.
+func appendFields(dst []byte, fields Object, between string) []byte {
+	for i, f := range fields {
+		if i > 0 {
+			dst = append(dst, between...)
+		}
+		dst = escape.Append(dst, f.Name, escape.OneLine)
+		dst = append(dst, '=')
+		dst = appendPart(dst, f.Value)
+	}
+	return dst
 }
 
 func appendList(dst []byte, values []Value) []byte {
@@ -87,7 +103,7 @@ func appendKey(dst []byte, v Value) []byte {
 	if f, ok := v.(float64); ok {
 		return format.AppendFloat(dst, f)
 	}
-	return appendValue(dst, v)
+	return appendPart(dst, v)
 }
 
 func appendStats(dst []byte, s *Stats) []byte {

@@ -236,8 +236,8 @@ at_exit(end)
 	for format, want := range map[string][]string{
 		"text": {"4.123 0.5 1", "4.124 0.5 1", "1.2345678925e+08 0.5 1", "100.0 0.5 1", "0.0 0.5 1", "nan 0.5 1",
 			"+inf 0.5 1", "1.5 1.5 True True False False 3.0"},
-		"csv": {"n,4.123,0.5,1", "n,4.124,0.5,1", "n,1.2345678925e+08,0.5,1", "n,100,0.5,1", "n,0,0.5,1", "n,NaN,0.5,1",
-			"n,+Inf,0.5,1"},
+		"csv": {"n,4.123,0.5,1", "n,4.124,0.5,1", "n,1.2345678925e+08,0.5,1", "n,100,0.5,1", "n,0,0.5,1", "n,nan,0.5,1",
+			"n,+inf,0.5,1"},
 	} {
 		e := startrace(t, "-q", "--format", format, script(t, text), "-c", binary).ok(t)
 		for _, line := range want {
