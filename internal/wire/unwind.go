@@ -1,0 +1,95 @@
+package wire
+
+// Tables for stacks of user programs
+//
+// Most programs keep no frame pointers. Where a function's frame begins, at any of its instructions, stands in tables
+// of their files (.eh_frame, .debug_frame), which user space turns into rows of 8 bytes that programs in the kernel can
+// search. A row is a place in the code from which on a rule holds:
+//
+//	u32 place, in bytes behind the first page of the file's code | u32 rule
+//
+// Rows lie in chunks of UnwindChunk bytes: UnwindRows places by size, then their rules. The rows of each page (of
+// UnwindPage bytes) of code lie in one chunk, whose first row holds at the first byte of its first page. The places
+// behind the last row are the largest number. A file has a run of chunks. The first ones are an index, with a u16 for
+// each page: the chunk of its rows, counted from the file's first chunk, and 0 where the page has no rules.
+//
+//	chunk n       u16 of page 0, 1, …          UnwindPages pages for each chunk of the index
+//	chunk n + 1   places of pages 0 … k, their rules
+//	chunk n + 2   places of pages k+1 …
+//
+// Chunks lie in UnwindSegments maps of UnwindSegment chunks each, which are values of one map and are made when they are
+// needed: chunk c is entry c % UnwindSegment of map c / UnwindSegment. A file's chunks may lie in several maps. Chunk 0
+// belongs to no file.
+//
+// Each process that has its rules ready has a table of its mappings of code, by address, and an entry in a map from its
+// number (as the kernel half sees it) to that of the table (u32) and to UnwindProcess flags (u32). Processes with the
+// same mappings, as after fork, share a table. A table is UnwindMappings starts of mappings (u64; the largest number
+// behind the last one), then UnwindMappings entries:
+//
+//	u64 address at which the file's first page lies | u32 pages of the mapping | u32 the file's first chunk, 0: no rules
+//
+// The first start is 0, of a mapping without pages, so that a search finds one for each address.
+const (
+	UnwindPage     = 4096
+	UnwindChunk    = 16384
+	UnwindRows     = UnwindChunk / 8
+	UnwindPages    = UnwindChunk / 2
+	UnwindSegment  = 64
+	UnwindSegments = 64
+	UnwindMappings = 256
+
+	UnwindEntries    = 8 * UnwindMappings // the offset of the entries in a table
+	UnwindEntrySize  = 16
+	UnwindEntryBase  = 0
+	UnwindEntryPages = 8
+	UnwindEntryChunk = 12
+	UnwindTable      = UnwindEntries + UnwindEntrySize*UnwindMappings
+
+	UnwindProcesses = 8192 // the most processes at once
+)
+
+// A rule says where the frame begins that a function runs in (the canonical frame address, CFA), and where the caller's
+// registers are. The lowest UnwindKindBits are its kind. Then, on amd64, 8 bits tell where the caller's frame pointer
+// is: 0 in its register, k at CFA-8k, UnwindAtFrame at the address that the frame pointer has. The caller's pc is at
+// CFA-8 always. The upper 21 bits are the operand, with a sign:
+//
+//	amd64  operand 21 | frame pointer 8 | kind 3
+//	arm64  operand 18 | frame pointer 11 | kind 3
+//
+// On arm64 the pc is at 8 bytes behind the frame pointer, if that is saved, and in the link register if it is not, but
+// for UnwindLinkOnly.
+const (
+	UnwindKindBits = 3
+
+	UnwindNone   = 0 // nothing is known: by frame pointers
+	UnwindSP     = 1 // CFA is the stack pointer and the operand, in words of 8 bytes
+	UnwindFP     = 2 // CFA is the frame pointer and the operand, in words
+	UnwindSignal = 3 // the frame of a signal: the registers lie there as the kernel has put them
+	UnwindStop   = 4 // the outermost frame: there is no caller
+	// UnwindStub, of amd64: an entry of the PLT, which pushes a word on the way. CFA is the stack pointer and 8, and 8
+	// more where the last 4 bits of the pc are the operand or more.
+	UnwindStub = 5
+	// UnwindLinkOnly, of arm64: CFA is the stack pointer and the operand. The pc is at CFA-8k, and the frame pointer is
+	// in its register.
+	UnwindLinkOnly = 5
+	// UnwindFPMem and UnwindSPMem: the word at a (signed 8 bits, in words, the lower ones of the operand) behind the
+	// register, and then b words (the upper bits) more, are the CFA.
+	UnwindFPMem = 6
+	UnwindSPMem = 7
+
+	UnwindSavedBitsAMD64 = 8
+	UnwindSavedBitsARM64 = 11
+	UnwindAtFrame        = 255 // of amd64
+)
+
+// Why the walk along a stack has ended, as the entry of the stack has it.
+const (
+	UnwindReached    = iota + 1 // the outermost frame: by its rule, or the return address is 0
+	UnwindLimit                 // as many frames as were asked for
+	UnwindNoTable               // the process has no table yet: by frame pointers alone
+	UnwindNoMapping             // an address at which no code is mapped
+	UnwindUnreadable            // memory of the stack that cannot be read
+	UnwindNoProgress            // a frame that does not lie above the one before it
+	UnwindNoFrame               // code without rules, and no frame pointer leads on
+	UnwindReasons
+)
