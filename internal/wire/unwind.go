@@ -17,9 +17,9 @@ package wire
 //	chunk n + 1   places of pages 0 … k, their rules
 //	chunk n + 2   places of pages k+1 …
 //
-// Chunks lie in UnwindSegments maps of UnwindSegment chunks each, which are values of one map and are made when they are
-// needed: chunk c is entry c % UnwindSegment of map c / UnwindSegment. A file's chunks may lie in several maps. Chunk 0
-// belongs to no file.
+// Chunks lie in UnwindSegments maps of UnwindSegment chunks each, which are values of one map and are made when they
+// are needed: chunk c is entry c % UnwindSegment of map c / UnwindSegment. A file's chunks may lie in several maps.
+// Chunk 0 belongs to no file.
 //
 // Each process that has its rules ready has a table of its mappings of code, by address, and an entry in a map from its
 // number (as the kernel half sees it) to that of the table (u32) and to UnwindProcess flags (u32). Processes with the
