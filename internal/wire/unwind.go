@@ -23,10 +23,10 @@ package wire
 //
 // Each process that has its rules ready has a table of its mappings of code, by address, and an entry in a map from its
 // number (as the kernel half sees it) to that of the table (u32) and to UnwindProcess flags (u32). Processes with the
-// same mappings, as after fork, share a table. A table is UnwindMappings starts of mappings (u64; the largest number
-// behind the last one), then UnwindMappings entries:
+// same mappings, as after fork, share a table. A table is UnwindMappings starts of mappings (u64; UnwindBehind behind
+// the last one), then UnwindMappings entries:
 //
-//	u64 address at which the file's first page lies | u32 pages of the mapping | u32 the file's first chunk, 0: no rules
+//	u64 address of the file's first page | u32 pages of the mapping | u32 the file's first chunk, 0: no rules
 //
 // The first start is 0, of a mapping without pages, so that a search finds one for each address.
 const (
@@ -44,6 +44,8 @@ const (
 	UnwindEntryPages = 8
 	UnwindEntryChunk = 12
 	UnwindTable      = UnwindEntries + UnwindEntrySize*UnwindMappings
+
+	UnwindBehind = 1<<63 - 1 // no address: starts are compared as numbers with a sign
 
 	UnwindProcesses = 8192 // the most processes at once
 )
