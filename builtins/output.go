@@ -40,8 +40,9 @@ is one character.`,
 	{
 		Name: "sprintf", Family: "output",
 		Signature: "sprintf(format, *values)",
-		Doc:       "Gives the text that printf prints.",
-		call:      sprintfCall,
+		Doc: `Gives the text that printf prints. Special characters in it are escaped when it is printed, so widths do
+not count the escapes. They count the mark of a string that was cut.`,
+		call: sprintfCall,
 	},
 	{
 		Name: "show", Family: "output",
@@ -206,8 +207,9 @@ func (e *Env) outputArg(v starlark.Value, printed bool) format.Arg {
 		arg.Str = value.Screen(v)
 	case !printed && arg.Kind == format.Other:
 		arg.Str = value.Str(v)
-	case !printed:
-		arg.Marked = ""
+		arg.Marks = value.Cuts(arg.Str)
+	case !printed && arg.Kind == format.Str:
+		arg.Marked, arg.Marks = "", value.Cuts(arg.Str)
 	}
 	return arg
 }

@@ -41,6 +41,9 @@ type Arg struct {
 	// Shown is Marked with what must not reach a screen escaped already, for
 	// verbs that do not quote; "": Marked.
 	Shown string
+	// Marks are the offsets in Str before which a mark of one character is printed, where the outcome gets these only
+	// when it is printed: widths and precisions count them.
+	Marks []int
 	// Value is the value itself, of Other, for outputs that show its parts.
 	Value any
 	// Went says where the text of a string went, once it has been written.
@@ -53,6 +56,8 @@ type Arg struct {
 type Stretch struct {
 	// At is the byte of the result at which it begins, Len how many bytes it has.
 	At, Len int
+	// Marks is how many of the argument's marks belong to it.
+	Marks int
 	// Plain is the text as it is, Quoted the text in quotes; else it is something else, as its bytes in hex.
 	Plain, Quoted bool
 }

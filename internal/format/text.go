@@ -13,19 +13,22 @@ import (
 func (f *Format) appendString(dst []byte, p *part, a *Arg) []byte {
 	start := len(dst)
 	if a.Kind == Str || a.Kind == Bytes {
-		shown := a.shown()
+		shown, marks := a.shown(), len(a.Marks)
 		if a.Shown == "" {
-			shown = cut(shown, p.prec)
+			shown, marks = cut(shown, p.prec, a.Marks)
 		} else if p.prec >= 0 {
-			shown = shown[:escapedLen(shown, cut(a.Text(), p.prec))]
+			text, _ := cut(a.Text(), p.prec, nil)
+			shown = shown[:escapedLen(shown, text)]
 		}
-		return p.place(escape.Append(dst, shown, f.Escape), start, a)
+		return p.place(escape.Append(dst, shown, f.Escape), start, marks, a)
 	}
-	dst = f.appendOther(dst, a)
+	dst, marks := f.appendOther(dst, a), len(a.Marks)
 	if p.prec >= 0 {
-		dst = dst[:start+cutLen(dst[start:], p.prec)]
+		var n int
+		n, marks = cutLen(dst[start:], p.prec, a.Marks)
+		dst = dst[:start+n]
 	}
-	return p.place(dst, start, a)
+	return p.place(dst, start, marks, a)
 }
 
 // appendOther appends what is no string: of other values than numbers the text is
@@ -37,11 +40,11 @@ func (f *Format) appendOther(dst []byte, a *Arg) []byte {
 	return a.appendText(dst)
 }
 
-// place pads what has been written of the text of a, and notes where it stands.
-func (p *part) place(dst []byte, start int, a *Arg) []byte {
+// place pads what has been written of the text of a, with some of its marks, and notes where it stands.
+func (p *part) place(dst []byte, start, marks int, a *Arg) []byte {
 	n := len(dst) - start
-	dst = p.pad(dst, start)
-	a.Went = Stretch{At: start, Len: n, Plain: true}
+	dst = p.padMarked(dst, start, marks)
+	a.Went = Stretch{At: start, Len: n, Marks: marks, Plain: true}
 	if !p.minus {
 		a.Went.At = len(dst) - n
 	}
@@ -56,29 +59,32 @@ func (f *Format) appendChar(dst []byte, p *part, a *Arg) ([]byte, error) {
 		var room [utf8.UTFMax]byte
 		c := utf8.AppendRune(room[:0], rune(a.Int))
 		if f.Escape == escape.Raw || a.Int >= 0x20 && (a.Int < 0x7f || a.Int > 0x9f) {
-			return p.place(append(dst, c...), start, a), nil
+			return p.place(append(dst, c...), start, 0, a), nil
 		}
 		return p.pad(escape.Append(dst, string(c), escape.OneLine), start), nil // nobody wrote it
 	case a.Kind == Str && utf8.RuneCountInString(a.Str) == 1:
-		return p.place(escape.Append(dst, a.shown(), f.Escape), start, a), nil
+		return p.place(escape.Append(dst, a.shown(), f.Escape), start, len(a.Marks), a), nil
 	}
 	return dst, p.wants("a character or its number", a)
 }
 
 // appendQuoted applies %q, which wants a string, and %r, which takes all.
 func (f *Format) appendQuoted(dst []byte, p *part, a *Arg) ([]byte, error) {
-	start := len(dst)
+	start, marks := len(dst), len(a.Marks)
 	switch {
 	case a.Kind == Str:
-		dst = strconv.AppendQuote(dst, cut(a.Text(), p.prec))
+		var text string
+		text, marks = cut(a.Text(), p.prec, a.Marks)
+		dst = strconv.AppendQuote(dst, text)
 	case a.Kind == Bytes:
-		dst = strconv.AppendQuote(append(dst, 'b'), cut(a.Str, p.prec))
+		text, _ := cut(a.Str, p.prec, nil)
+		dst = strconv.AppendQuote(append(dst, 'b'), text)
 	case p.verb == 'r':
 		dst = f.appendOther(dst, a)
 	default:
 		return dst, p.wants("a string", a)
 	}
-	dst = p.place(dst, start, a)
+	dst = p.place(dst, start, marks, a)
 	a.Went.Plain, a.Went.Quoted = a.Kind == Other, a.Kind == Str
 	return dst, nil
 }
@@ -99,12 +105,15 @@ func appendHex(dst []byte, p *part, s string) []byte {
 }
 
 // pad fills dst[start:] with spaces to the width, counted in characters.
-func (p *part) pad(dst []byte, start int) []byte {
+func (p *part) pad(dst []byte, start int) []byte { return p.padMarked(dst, start, 0) }
+
+// padMarked is pad of a text that gets some marks when it is printed.
+func (p *part) padMarked(dst []byte, start, marks int) []byte {
 	have := len(dst) - start
 	if p.width == 0 || p.width <= have && p.width <= utf8.RuneCount(dst[start:]) {
 		return dst
 	}
-	missing := p.width - utf8.RuneCount(dst[start:])
+	missing := p.width - marks - utf8.RuneCount(dst[start:])
 	if p.minus {
 		for ; missing > 0; missing-- {
 			dst = append(dst, ' ')
@@ -130,18 +139,28 @@ func insert(dst []byte, at int, c byte, n int) []byte {
 	return dst
 }
 
-// cut gives the first n characters of s; all of it where n is negative.
-func cut(s string, n int) string {
-	if n < 0 || len(s) <= n {
-		return s
+// cut gives the first n characters of s, marks among them, and how many of these are marks; all of it where n is
+// negative.
+func cut(s string, n int, marks []int) (text string, marked int) {
+	if n < 0 || len(s)+len(marks) <= n {
+		return s, len(marks)
 	}
 	for i := range s {
-		if n == 0 {
-			return s[:i]
+		if marked, n = upTo(i, marks, marked, n); n == 0 {
+			return s[:i], marked
 		}
 		n--
 	}
-	return s
+	marked, _ = upTo(len(s), marks, marked, n)
+	return s, marked
+}
+
+// upTo counts the marks at an offset, and takes them from the n characters that are left.
+func upTo(offset int, marks []int, marked, n int) (now, left int) {
+	for ; n > 0 && marked < len(marks) && marks[marked] <= offset; n-- {
+		marked++
+	}
+	return marked, n
 }
 
 // escapedLen is how much of shown, in which some control characters are escaped, the text that it begins with takes.
@@ -156,11 +175,14 @@ func escapedLen(shown, text string) int {
 	return at
 }
 
-// cutLen is how many bytes the first n characters of a value's text take. An
-// escape sequence in it is one.
-func cutLen(b []byte, n int) int {
+// cutLen is how many bytes the first n characters of a value's text take, marks among them, and how many of these are
+// marks. An escape sequence in it is one.
+func cutLen(b []byte, n int, marks []int) (size, marked int) {
 	i := 0
-	for ; n > 0 && i < len(b); n-- {
+	for ; i < len(b); n-- {
+		if marked, n = upTo(i, marks, marked, n); n == 0 {
+			return i, marked
+		}
 		if size := escapeLen(b[i:]); size > 0 {
 			i += size
 			continue
@@ -168,7 +190,8 @@ func cutLen(b []byte, n int) int {
 		_, size := utf8.DecodeRune(b[i:])
 		i += size
 	}
-	return i
+	marked, _ = upTo(i, marks, marked, n)
+	return i, marked
 }
 
 // escapeLen is the length of the escape sequence that b begins with, as strings are quoted with them; 0 where there is

@@ -141,10 +141,12 @@ func (p Part) known() marks {
 	known := marksOf(string(s))
 	switch {
 	case p.Plain:
-		return known.within(p.Len)
+		known = known.within(p.Len)
+		known.cuts = first(p.Marks, known.cuts)
+		return known
 	case p.Quoted:
 		m := marks{}
-		for _, at := range known.cuts {
+		for _, at := range first(p.Marks, known.cuts) {
 			if quoted := len(strconv.Quote(string(s[:at]))) - 1; quoted < p.Len {
 				m.cuts = append(m.cuts, quoted)
 			}

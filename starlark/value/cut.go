@@ -39,5 +39,8 @@ func IsCut(s string) bool {
 	return len(offsets) > 0 && offsets[len(offsets)-1] == len(s)
 }
 
+// Cuts are the offsets in s before which Printed has a mark.
+func Cuts(s string) []int { return cutsOf(s) }
+
 // Printed gives s with a mark wherever it was cut, as people see it.
 func Printed(s string) string { return marks{cuts: cutsOf(s), all: true}.shown(s, isShaping) }

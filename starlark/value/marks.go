@@ -179,6 +179,12 @@ func (m marks) within(n int) marks {
 	return marks{before(m.cuts, n+1), m.all, before(m.own, n)}
 }
 
+// first are the first n offsets.
+func first(n int, offsets []int) []int {
+	n = min(n, len(offsets))
+	return offsets[:n:n]
+}
+
 func before(offsets []int, end int) []int {
 	i, _ := slices.BinarySearch(offsets, end)
 	return offsets[:i:i]
