@@ -129,6 +129,7 @@ var layers = []layer{
 	{"internal/location", nil, nil},
 	{"internal/sourcefunc", []string{"internal/dwarfinfo", "internal/sourceline"}, nil},
 	{"internal/callframe", []string{"internal/location"}, []string{delve + "frame"}},
+	{"internal/cfi", []string{"internal/elffile", "internal/wire"}, nil},
 	{"internal/locals", []string{"internal/dwarfinfo", "internal/location", "internal/sourceline"},
 		[]string{"github.com/ianlancetaylor/demangle"}},
 	{"internal/sourceline", []string{"internal/dwarfinfo"}, nil},

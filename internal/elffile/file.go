@@ -15,11 +15,13 @@ package elffile
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
 	"debug/gosym"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -150,6 +152,29 @@ func (f *File) SectionReader(name string) (io.ReaderAt, int64, error) {
 	}
 	b, err := f.section(s, maxUnpacked)
 	return bytes.NewReader(b), int64(len(b)), err
+}
+
+// A CodeSection is a section that may be executed: its name, the address at which it is loaded, and its size.
+type CodeSection struct {
+	Name       string // ".text"
+	Addr, Size uint64 // in bytes
+}
+
+// End is the address behind its last byte.
+func (s CodeSection) End() uint64 { return s.Addr + s.Size }
+
+// CodeSections gives those of the file by address. None reaches into the next, or behind the last address.
+func (f *File) CodeSections() (out []CodeSection) {
+	for _, s := range f.elf.Sections {
+		if s.Flags&(elf.SHF_ALLOC|elf.SHF_EXECINSTR) == elf.SHF_ALLOC|elf.SHF_EXECINSTR && s.Size < ^s.Addr {
+			out = append(out, CodeSection{s.Name, s.Addr, s.Size})
+		}
+	}
+	slices.SortFunc(out, func(a, b CodeSection) int { return cmp.Compare(a.Addr, b.Addr) })
+	for i := range out[:max(len(out)-1, 0)] {
+		out[i].Size = min(out[i].Size, out[i+1].Addr-out[i].Addr)
+	}
+	return out
 }
 
 // A Segment is a part of the file that is loaded: from the byte Offset of the file to the address Addr.

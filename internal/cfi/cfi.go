@@ -1,0 +1,98 @@
+// Package cfi turns the call frame information of a file (CFI: .eh_frame, .debug_frame; DWARF 6.4) into rows, by which
+// programs in the kernel walk along the stacks of user programs: from an address on, where the frame of the function
+// begins, and where the caller's registers are. The rules are those of wire.Unwind….
+//
+// Call frame information is not a table but a small program for each function, which says what has changed behind an
+// instruction. One of
+//
+//	1000  push %rbp          CFA is rsp + 8, the return address at CFA - 8
+//	1001  mov  %rsp, %rbp    advance 1; CFA is rsp + 16; rbp is at CFA - 16
+//	1004  …                  advance 3; CFA is rbp + 16
+//	1020  leave
+//	1021  ret                advance 29; CFA is rsp + 8
+//	1022
+//
+// gives the rows
+//
+//	1000  SP + 1 word
+//	1001  SP + 2 words, frame pointer 2 words below
+//	1004  FP + 2 words, frame pointer 2 words below
+//	1021  SP + 1 word, frame pointer 2 words below
+//	1022  none, unless another function follows
+//
+// All functions of a file are run once (program.go), in the order of their addresses (table.go), and each state is said
+// as a rule (rule.go, expression.go) where a rule can say it: about 99.9 % of all can be. What cannot be said has the
+// rule wire.UnwindNone, as has code that the file tells nothing about. Where both sections cover an address,
+// .eh_frame wins.
+//
+// Files are foreign data: time and memory are in proportion to their size, what is damaged is left out and counted, and
+// nothing panics.
+package cfi
+
+import (
+	"fmt"
+
+	"github.com/startrace/startrace/internal/elffile"
+)
+
+// A Row says that from Addr on, which is an address as the file's symbols have it, Rule holds.
+type Row struct {
+	Addr uint64
+	Rule uint32
+}
+
+// Stats are what became of a file's call frame information.
+type Stats struct {
+	Functions int // of both sections
+	Damaged   int // of these, and what could not be read at all: not as the standard has it, or in a way not known here
+	Rows      int // how many Rows gives
+	Unknown   int // rows in functions, where no rule can say what is known
+}
+
+// Rows gives the rules of a file's code by address; no two neighbours are alike, and before the first row nothing is
+// known. A file without call frame information has none, or a few of code that is known without.
+func Rows(f *elffile.File) ([]Row, error) {
+	rows, _, err := read(f)
+	return rows, err
+}
+
+// Inspect gives the statistics of what Rows gives.
+func Inspect(f *elffile.File) (Stats, error) {
+	_, stats, err := read(f)
+	return stats, err
+}
+
+func read(f *elffile.File) (rows []Row, stats Stats, err error) {
+	a := arches[f.Machine]
+	if a == nil || f.Is32 {
+		return nil, stats, fmt.Errorf("%s: stacks are walked along in programs of amd64 and arm64 with 64 bits only",
+			f.Path)
+	}
+	exceptions, err := frames(f, ".eh_frame")
+	if err != nil {
+		return nil, stats, err
+	}
+	debug, err := frames(f, ".debug_frame")
+	if err != nil {
+		return nil, stats, err
+	}
+	code := f.CodeSections()
+	debug.debug = true
+	t := exceptions.table(a, code, &stats).over(debug.table(a, code, &stats))
+	t = t.over(known(f, a, code, t))
+	signals, err := signalReturns(f, a, code)
+	if err != nil {
+		return nil, stats, err
+	}
+	t = signals.over(t)
+	if t.full {
+		return nil, stats, fmt.Errorf("%s has more than %d rows of call frame information", f.Path, maxRows)
+	}
+	return t.finish(&stats), stats, nil
+}
+
+// frames reads a section; it is empty where a file has none.
+func frames(f *elffile.File, name string) (section, error) {
+	s, _, err := f.Section(name)
+	return section{data: s.Data, base: s.Addr}, err
+}

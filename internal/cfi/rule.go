@@ -1,0 +1,175 @@
+package cfi
+
+import (
+	"debug/elf"
+
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// An arch is what differs between amd64 and arm64: the numbers that DWARF gives to the registers, how many bits of a
+// rule tell where the frame pointer is, and how what is known is said in a rule.
+type arch struct {
+	fp, sp, pc uint64 // pc is, on arm64, the link register
+	savedBits  int
+	// stubs: stubs of calls into libraries push what they have to say, and are known.
+	stubs bool
+	// rule gives what the state of a program says: UnwindNone if no rule can say it.
+	rule func(*program) uint32
+
+	// signalReturn is the code that a handler of signals returns to, and nop how many bytes before it its frame begins:
+	// a walk looks up the instruction before a return address.
+	signalReturn []byte
+	nop          uint64
+}
+
+var arches = map[elf.Machine]*arch{
+	elf.EM_X86_64: {
+		fp: 6, sp: 7, pc: 16, savedBits: wire.UnwindSavedBitsAMD64, rule: amd64Rule, stubs: true,
+		signalReturn: []byte("\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05"), nop: 1, // mov $rt_sigreturn, %rax; syscall
+	},
+	elf.EM_AARCH64: {
+		fp: 29, sp: 31, pc: 30, savedBits: wire.UnwindSavedBitsARM64, rule: arm64Rule,
+		signalReturn: []byte("\x68\x11\x80\xd2\x01\x00\x00\xd4"), nop: 4, // mov x8, #rt_sigreturn; svc #0
+	},
+}
+
+// word is how many bytes offsets count.
+const word = 8
+
+// make puts a rule together; UnwindNone where the operand has more bits than there is room for.
+func (a *arch) make(kind uint32, saved, operand int64) uint32 {
+	shift := wire.UnwindKindBits + a.savedBits
+	rule := kind | uint32(saved)<<wire.UnwindKindBits | uint32(operand)<<shift
+	if int64(int32(rule)>>shift) != operand {
+		return wire.UnwindNone
+	}
+	return rule
+}
+
+// words gives how many words an offset is; false where it is no whole number of them.
+func words(offset int64) (int64, bool) { return offset / word, offset%word == 0 }
+
+// cfa makes the rule of where the CFA is; saved tells of the frame pointer.
+func (a *arch) cfa(p *program, saved int64) uint32 {
+	cfa := p.state.cfa
+	t := term{depth: 1, register: uint64(cfa.register), add: cfa.offset}
+	switch cfa.how {
+	case howOffset:
+	case howExpression:
+		expression := cfa.expression(p.data)
+		if n, ok := stubPush(expression); ok && a.stubs {
+			return a.make(wire.UnwindStub, saved, n)
+		}
+		var ok bool
+		if t, ok = evaluate(expression); !ok {
+			return wire.UnwindNone
+		}
+	default:
+		return wire.UnwindNone
+	}
+	return a.term(t, saved)
+}
+
+// Of the operand, in a rule with a word in memory: where the word lies.
+const (
+	memoryBits = 8
+	maxMemory  = 1<<(memoryBits-1) - 1
+	maxWords   = 1 << 31 // more than any operand has
+)
+
+// term makes the rule of a CFA that is a term.
+func (a *arch) term(t term, saved int64) uint32 {
+	at, whole := words(t.at)
+	add, also := words(t.add)
+	if !whole || !also || t.register != a.sp && t.register != a.fp || at > maxMemory || at < -maxMemory-1 ||
+		add > maxWords || add < -maxWords {
+		return wire.UnwindNone
+	}
+	kinds := [...][2]uint32{1: {wire.UnwindSP, wire.UnwindFP}, 2: {wire.UnwindSPMem, wire.UnwindFPMem}}[t.depth]
+	kind := kinds[0]
+	if t.register == a.fp {
+		kind = kinds[1]
+	}
+	if t.depth == 2 {
+		add = add<<memoryBits | at&(1<<memoryBits-1)
+	}
+	return a.make(kind, saved, add)
+}
+
+// The place of rip in the frame of a signal, above the stack pointer.
+const amd64SignalPC = 168
+
+// amd64Rule: the return address is at CFA-8.
+func amd64Rule(p *program) uint32 {
+	a, pc := p.arch, p.state.pc
+	if pc.how == howUndefined {
+		return wire.UnwindStop
+	}
+	if p.cie.signal && pc.how == howExpression {
+		t, ok := evaluate(pc.expression(p.data))
+		if ok && t == (term{depth: 1, register: a.sp, add: amd64SignalPC}) {
+			return wire.UnwindSignal
+		}
+	}
+	saved, ok := amd64Saved(p)
+	if !ok || pc.how != howOffset || pc.offset != -word {
+		return wire.UnwindNone
+	}
+	return a.cfa(p, saved)
+}
+
+// amd64Saved gives where the frame pointer is, as rules tell it.
+func amd64Saved(p *program) (saved int64, ok bool) {
+	fp := p.state.fp
+	switch fp.how {
+	case howSame, howUndefined: // nobody needs what is lost
+		return 0, true
+	case howOffset:
+		n, whole := words(-fp.offset)
+		return n, whole && n > 1 && n < wire.UnwindAtFrame
+	case howExpression:
+		t, ok := evaluate(fp.expression(p.data))
+		return wire.UnwindAtFrame, ok && t == term{depth: 1, register: p.arch.fp}
+	}
+	return 0, false
+}
+
+// arm64Rule: frame pointer and return address are saved as a pair, or are both in their registers.
+func arm64Rule(p *program) uint32 {
+	a, fp, pc := p.arch, p.state.fp, p.state.pc
+	switch {
+	case p.cie.signal:
+		return wire.UnwindSignal
+	case pc.how == howUndefined:
+		return wire.UnwindStop
+	case pc.how == howSame && fp.how == howSame:
+		return a.cfa(p, 0)
+	case pc.how != howOffset:
+		return wire.UnwindNone
+	case fp.how == howOffset && fp.offset == pc.offset-word:
+		saved, ok := a.arm64Saved(fp.offset, 2)
+		if !ok {
+			return wire.UnwindNone
+		}
+		return a.cfa(p, saved)
+	case fp.how == howSame:
+		return arm64LinkOnly(p)
+	}
+	return wire.UnwindNone
+}
+
+// arm64Saved gives the words below CFA at which something is saved, which are least at least.
+func (a *arch) arm64Saved(offset, least int64) (saved int64, ok bool) {
+	n, whole := words(-offset)
+	return n, whole && n >= least && n < 1<<a.savedBits
+}
+
+func arm64LinkOnly(p *program) uint32 {
+	a := p.arch
+	saved, ok := a.arm64Saved(p.state.pc.offset, 1)
+	rule := a.cfa(p, saved)
+	if !ok || rule&(1<<wire.UnwindKindBits-1) != wire.UnwindSP {
+		return wire.UnwindNone
+	}
+	return rule&^(1<<wire.UnwindKindBits-1) | wire.UnwindLinkOnly
+}

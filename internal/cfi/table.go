@@ -1,0 +1,167 @@
+package cfi
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// uncovered is, while tables are built, the rule of code that nothing is said about. No other rule is this number.
+const uncovered = wire.UnwindNone | 1<<31
+
+// A table is rows by address, no two neighbours alike. Before its first row nothing is covered.
+type table struct {
+	rows []Row
+	// full: there were more rows than may be.
+	full bool
+}
+
+// maxRows bounds a table: the largest programs have one or two million.
+const maxRows = 8 << 20
+
+// add puts a row at the end. One of the same address is replaced.
+func (t *table) add(addr uint64, rule uint32) {
+	n := len(t.rows)
+	if n > 0 && t.rows[n-1].Addr == addr {
+		n--
+		t.rows = t.rows[:n]
+	}
+	switch {
+	case n > 0 && t.rows[n-1].Rule == rule, n == 0 && rule == uncovered:
+	case n >= maxRows:
+		t.full = true
+	default:
+		t.rows = append(t.rows, Row{addr, rule})
+	}
+}
+
+// at gives the rule that holds at an address.
+func (t *table) at(addr uint64) uint32 {
+	i, found := slices.BinarySearchFunc(t.rows, addr, func(r Row, addr uint64) int { return cmp.Compare(r.Addr, addr) })
+	switch {
+	case found:
+		return t.rows[i].Rule
+	case i == 0:
+		return uncovered
+	}
+	return t.rows[i-1].Rule
+}
+
+// A row takes some bytes of a section, and a function has some rows: about so many.
+const (
+	bytesOfRow     = 6
+	rowsOfFunction = 16
+)
+
+// table runs the functions of a section in the order of their addresses. One that reaches into the next ends there.
+func (s section) table(a *arch, code []elffile.CodeSection, stats *Stats) *table {
+	functions := inCode(s.functions(a, stats), code)
+	t := &table{rows: make([]Row, 0, min(len(s.data)/bytesOfRow, rowsOfFunction*len(functions)))}
+	p := &program{arch: a, base: s.base, table: t}
+	for i, f := range functions {
+		p.limit = f.end
+		if i+1 < len(functions) {
+			p.limit = min(f.end, functions[i+1].begin)
+		}
+		if !p.function(s, f) {
+			stats.Damaged++
+		}
+		t.add(p.limit, uncovered)
+	}
+	stats.Functions += len(functions)
+	return t
+}
+
+// function makes the rows of one. From where it is damaged on, nothing is known.
+func (p *program) function(s section, f function) bool {
+	p.cursor = cursor{data: s.data, at: int(f.at), end: int(f.stop)}
+	p.cie, p.state, p.loc, p.depth = f.cie, f.cie.initial, f.begin, 0
+	if p.run() {
+		return true
+	}
+	if p.loc < p.limit {
+		p.table.add(p.loc, wire.UnwindNone)
+	}
+	return false
+}
+
+// inCode leaves out the functions that do not begin in code: linkers leave entries of functions that they have removed,
+// most of them at address 0. Of two that begin at one address, the first of the section is kept.
+func inCode(functions []function, code []elffile.CodeSection) []function {
+	kept, at := functions[:0], 0
+	for _, f := range functions {
+		for at < len(code) && code[at].End() <= f.begin {
+			at++
+		}
+		if at == len(code) {
+			break
+		}
+		if f.begin < code[at].Addr || len(kept) > 0 && kept[len(kept)-1].begin == f.begin {
+			continue
+		}
+		f.end = min(f.end, code[at].End())
+		kept = append(kept, f)
+	}
+	return kept
+}
+
+// over lays a table over another one, which holds only where the first covers nothing.
+func (t *table) over(under *table) *table {
+	if len(under.rows) == 0 {
+		return t
+	}
+	if len(t.rows) == 0 {
+		return under
+	}
+	out := &table{rows: make([]Row, 0, len(t.rows)+len(under.rows)), full: t.full || under.full}
+	upper, lower := uint32(uncovered), uint32(uncovered)
+	for a, b := t.rows, under.rows; len(a)+len(b) > 0; {
+		addr := ^uint64(0)
+		if len(a) > 0 {
+			addr = a[0].Addr
+		}
+		if len(b) > 0 {
+			addr = min(addr, b[0].Addr)
+		}
+		a, upper = step(a, addr, upper)
+		b, lower = step(b, addr, lower)
+		rule := upper
+		if rule == uncovered {
+			rule = lower
+		}
+		out.add(addr, rule)
+	}
+	return out
+}
+
+// step passes by the row of an address, if it is the first one, and gives the rule from there on.
+func step(rows []Row, addr uint64, rule uint32) ([]Row, uint32) {
+	if len(rows) > 0 && rows[0].Addr == addr {
+		return rows[1:], rows[0].Rule
+	}
+	return rows, rule
+}
+
+// maxPadding is how many bytes between two functions are taken for padding, which nothing runs.
+const maxPadding = 16
+
+// finish makes the rows that are given away: code that nothing covers has no rule, and padding has that before it.
+func (t *table) finish(stats *Stats) []Row {
+	out := table{rows: t.rows[:0]}
+	for i, r := range t.rows {
+		if r.Rule == wire.UnwindNone {
+			stats.Unknown++
+		}
+		if r.Rule == uncovered {
+			if i+1 < len(t.rows) && t.rows[i+1].Addr-r.Addr <= maxPadding {
+				continue
+			}
+			r.Rule = wire.UnwindNone
+		}
+		out.add(r.Addr, r.Rule)
+	}
+	stats.Rows = len(out.rows)
+	return out.rows
+}
