@@ -130,6 +130,7 @@ var layers = []layer{
 	{"internal/sourcefunc", []string{"internal/dwarfinfo", "internal/sourceline"}, nil},
 	{"internal/callframe", []string{"internal/location"}, []string{delve + "frame"}},
 	{"internal/cfi", []string{"internal/elffile", "internal/wire"}, nil},
+	{"internal/unwind", []string{"internal/cfi", "internal/elffile", "internal/mapping", "internal/wire"}, nil},
 	{"internal/locals", []string{"internal/dwarfinfo", "internal/location", "internal/sourceline"},
 		[]string{"github.com/ianlancetaylor/demangle"}},
 	{"internal/sourceline", []string{"internal/dwarfinfo"}, nil},
