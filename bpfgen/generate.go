@@ -27,6 +27,10 @@ type Options struct {
 	NoCmpXchg bool
 	// HasLoop: the kernel has bpf_loop (5.17).
 	HasLoop bool
+	// HasTaskRegs: the kernel has bpf_task_pt_regs (5.15).
+	HasTaskRegs bool
+	// NoUnwind: user stacks are taken by frame pointers alone.
+	NoUnwind bool
 	// OnDemand: tables that take memory only as they fill may be used by programs of all kinds (6.1).
 	OnDemand bool
 	// Arch is a GOARCH; "" for this machine's.
@@ -56,7 +60,7 @@ type Options struct {
 
 // For gives the options for a kernel, so that nothing is emitted that it does
 // not know: it has had atomics that give the old value since 5.12, bpf_loop
-// since 5.17, memory on demand since 6.1.
+// since 5.17, the registers of tasks since 5.15, memory on demand since 6.1.
 //
 // Before 6.2 no function of a script becomes a subprogram. The verifier of those kernels takes two states at an
 // instruction for the same though they differ in a constant that a caller keeps across its call: what decides a branch
@@ -64,7 +68,8 @@ type Options struct {
 // program goes the wrong way, without a word (commit "bpf: propagate precision across all frames, not just the last
 // one" mends it). Seen on 5.10; test/diff/testdata/found.star has the program, its last.
 func For(v kernel.Version) Options {
-	o := Options{NoCmpXchg: !v.AtLeast(5, 12), HasLoop: v.AtLeast(5, 17), OnDemand: v.AtLeast(6, 1)}
+	o := Options{NoCmpXchg: !v.AtLeast(5, 12), HasLoop: v.AtLeast(5, 17), OnDemand: v.AtLeast(6, 1),
+		HasTaskRegs: v.AtLeast(5, 15)}
 	if !v.AtLeast(6, 2) {
 		o.Outlining = ssagen.NeverCall
 	}
@@ -108,7 +113,7 @@ func Generate(u *tree.Unit, o Options) (_ *Unit, err error) {
 	if g.dumps() {
 		g.unit.Dumps = map[string]*Dump{}
 	}
-	g.shared.HasLoop = o.HasLoop
+	g.shared.HasLoop, g.shared.HasTaskRegs, g.shared.Unwind = o.HasLoop, o.HasTaskRegs, !o.NoUnwind
 	g.addThreadPrograms(u)
 	for _, p := range u.Programs {
 		if t, ok := g.threads[p]; ok {

@@ -187,6 +187,9 @@ func (g *generator) fixedMaps() {
 			MaxEntries: uint32(cmp.Or(g.unit.Tree.Stacks, defaultStacks)),
 		})
 	}
+	if uses[tree.MapUnwindRows] {
+		g.unwindMaps()
+	}
 	if g.scratch > 0 {
 		g.add(&ebpf.MapSpec{
 			Name: MapScratch, Type: ebpf.PerCPUArray, KeySize: 4,
@@ -211,6 +214,21 @@ func (g *generator) fixedMaps() {
 		}
 		g.add(&ebpf.MapSpec{Name: MapRing, Type: ebpf.RingBuf, MaxEntries: uint32(size)})
 	}
+}
+
+// unwindTables is how many different tables of processes there can be.
+const unwindTables = 512
+
+// unwindMaps makes the maps by which user stacks are walked. User space fills them (package unwind of internal).
+func (g *generator) unwindMaps() {
+	g.add(&ebpf.MapSpec{Name: tree.MapUnwindProcesses, Type: ebpf.Hash, KeySize: 4, ValueSize: 8,
+		MaxEntries: wire.UnwindProcesses})
+	g.add(&ebpf.MapSpec{Name: tree.MapUnwindTables, Type: ebpf.Array, KeySize: 4, ValueSize: wire.UnwindTable,
+		MaxEntries: unwindTables})
+	g.add(&ebpf.MapSpec{Name: tree.MapUnwindRows, Type: ebpf.ArrayOfMaps, KeySize: 4, ValueSize: 4,
+		MaxEntries: wire.UnwindSegments,
+		InnerMap: &ebpf.MapSpec{Name: "unwind_seg", Type: ebpf.Array, KeySize: 4, ValueSize: wire.UnwindChunk,
+			MaxEntries: wire.UnwindSegment}})
 }
 
 func (g *generator) add(m *ebpf.MapSpec) { g.unit.Spec.Maps[m.Name] = m }

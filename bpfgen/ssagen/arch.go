@@ -1,6 +1,9 @@
 package ssagen
 
-import "github.com/startrace/startrace/internal/kernel"
+import (
+	"github.com/startrace/startrace/bpfgen/unwind"
+	"github.com/startrace/startrace/internal/kernel"
+)
 
 // An Arch is what programs must know of the machine.
 type Arch struct {
@@ -28,6 +31,10 @@ type Arch struct {
 	SP, G int
 	// BP is that of the frame pointer, where it is needed; else 0.
 	BP int64
+	// FP is that of the frame pointer.
+	FP int64
+	// Unwind is what walks along user stacks must know.
+	Unwind *unwind.Convention
 	// ReturnPop is by how much the stack pointer has grown when a probe at a
 	// return runs, against the function's entry.
 	ReturnPop int64
@@ -47,9 +54,9 @@ var (
 	AMD64 = &Arch{Name: "amd64", IP: 128, Mode: 136, ModeMask: 3, Syscall: 120, SyscallSize: 8,
 		X32: true, Execs: []int{59, 322, 520, 545, kernel.CompatBase + 11, kernel.CompatBase + 358},
 		ExecEnds: []int{59, 520, kernel.CompatBase + 11},
-		SP:       152, G: 8, BP: 32, ReturnPop: 8}
+		SP:       152, G: 8, BP: 32, FP: 32, ReturnPop: 8, Unwind: unwind.AMD64}
 	ARM64 = &Arch{Name: "arm64", IP: 256, Mode: 264, ModeMask: 15, UserIsZero: true, Syscall: 280, SyscallSize: 4,
-		SP: 248, G: 224, Link: 240, Repeats: 1,
+		SP: 248, G: 224, Link: 240, FP: 232, Repeats: 1, Unwind: unwind.ARM64,
 		Execs: []int{221, 281, kernel.CompatBase + 11, kernel.CompatBase + 387},
 		ExecEnds: []int{11, 221, 281, 387, kernel.CompatBase + 11, kernel.CompatBase + 221, kernel.CompatBase + 281,
 			kernel.CompatBase + 387}}

@@ -56,6 +56,16 @@ func (b registers) userMode() *ir.Value {
 	return b.Cmp(c, mode, b.Const(0))
 }
 
+// returnAddress is where a function that has no frame returns to, 0 if it
+// cannot be read.
+func (b registers) returnAddress() *ir.Value {
+	if b.Arch.Link != 0 {
+		return b.Load(8, b.ctx(), b.Arch.Link)
+	}
+	b.Call(helperProbeReadUser, b.temp(), b.Const(8), b.Load(8, b.ctx(), int64(b.Arch.SP)))
+	return b.Load(8, b.temp(), 0) // 0 if the read fails
+}
+
 // register is 8 bytes of pt_regs. Those of a system call are read together.
 func (b registers) register(offset string) *ir.Value {
 	off, err := strconv.ParseInt(offset, 10, 16)

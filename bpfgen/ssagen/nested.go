@@ -141,7 +141,7 @@ func (b nesting) returnsTo() *ir.Value {
 	if !b.inUser() {
 		return b.Const(0)
 	}
-	return stacks(b).returnAddress()
+	return registers(b).returnAddress()
 }
 
 // stackSize is the distance within which two frames are taken to be on one

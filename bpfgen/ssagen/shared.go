@@ -5,8 +5,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// Shared is what the programs of a unit have in common. Tree, Arch, NoCmpXchg and HasLoop are set before the first
-// program is built. The other fields grow with each program, and are complete when all were built.
+// Shared is what the programs of a unit have in common. Those from Tree to Unwind are set before the first program is
+// built. The other fields grow with each program, and are complete when all were built.
 type Shared struct {
 	// Tree is the unit that is compiled.
 	Tree *tree.Unit
@@ -17,6 +17,10 @@ type Shared struct {
 	NoCmpXchg bool
 	// HasLoop: the kernel has bpf_loop (5.17).
 	HasLoop bool
+	// HasTaskRegs: the kernel has bpf_task_pt_regs (5.15).
+	HasTaskRegs bool
+	// Unwind: user stacks are walked by the tables of the programs, where there are some.
+	Unwind bool
 	// Sites are the places that programs count at. The index is the number of the counter in MapSites.
 	Sites []tree.Site
 	// ConstData is the value of MapConst.

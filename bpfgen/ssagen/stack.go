@@ -6,6 +6,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/bpfgen/unwind"
 	"github.com/startrace/startrace/internal/wire"
 )
 
@@ -31,13 +32,13 @@ const (
 )
 
 // stacks takes call stacks.
-type stacks struct{ *code }
+type stacks struct{ *generator }
 
 // callStack is OpStack.
 func (b stacks) callStack(e *tree.Expr) val {
 	b.Uses[tree.MapStacks] = true
 	user := e.Str == tree.User
-	m := b.stackEntry(e.Int)
+	m := b.stackEntry(e.Int, user)
 	out := b.newJoin(types.Type{Kind: types.Stack})
 	give := func(id *ir.Value) { b.jumpWith(out, val{t: types.Type{Kind: types.Stack}, x: id}) }
 	lost := func() { give(b.Const(wire.LostStack)) }
@@ -45,17 +46,19 @@ func (b stacks) callStack(e *tree.Expr) val {
 	if user {
 		space, absent, owner = userStack, wire.NoUserStack, b.tgid()
 	}
-	count := b.framesBehind(m, e.Int, space|b.skipped(user))
-	b.unless(ir.SLE, count, 0, func() { give(b.Const(absent)) })
-	if e.Int > 1 && b.lacksCaller(user) {
-		count = b.withReturn(m, count, e.Int, space)
+	none := func() { give(b.Const(absent)) }
+	var count *ir.Value
+	if user && b.Unwind {
+		count = b.walked(m, e.Int, none)
+	} else {
+		count = b.byFramePointers(m, e.Int, space, none)
 	}
 	id, check := b.hashWords(m, count, e.Int, owner)
 	key := b.alloc(8)
 	b.Store(8, b.addr(key, 0), 0, id)
 	p := b.Call(helperMapLookup, b.MapPtr(tree.MapStacks), b.addr(key, 0))
 	b.unless(ir.EQ, p, 0, func() {
-		b.keepStack(m, key, stackEntry{count, owner, check, b.stackMark(e, user)}, lost)
+		b.keepStack(m, key, stackEntry{count, owner, check, b.stackMark(m, e, user)}, lost)
 		if user {
 			b.announce(m, id)
 		}
@@ -69,6 +72,18 @@ func (b stacks) callStack(e *tree.Expr) val {
 	v := b.enter(out)
 	b.release(m, key)
 	return v
+}
+
+// byFramePointers has the kernel take a stack: at most n addresses, of which it gives the number. If there is no stack,
+// none ends the way.
+func (b stacks) byFramePointers(m *region, n, space int64, none func()) *ir.Value {
+	user := space != 0
+	count := b.framesBehind(m, n, space|b.skipped(user))
+	b.unless(ir.SLE, count, 0, none)
+	if n > 1 && b.lacksCaller(user) {
+		count = b.withReturn(m, count, n, space)
+	}
+	return count
 }
 
 // frames has the kernel write at most n addresses from place first on, and
@@ -123,7 +138,7 @@ func (b stacks) lacksCaller(user bool) bool {
 func (b stacks) withReturn(m *region, count *ir.Value, n, space int64) *ir.Value {
 	out := b.newJoin(types.U64)
 	asItIs := func() { b.jumpWith(out, intVal(types.U64, count)) }
-	back := b.returnAddress()
+	back := registers{b.code}.returnAddress()
 	b.unless(ir.EQ, back, 0, asItIs)
 	if space&userStack == 0 || b.caller() == tree.CallerUnknown {
 		b.unlessSecond(m, count, back, space, asItIs)
@@ -169,16 +184,6 @@ func (b stacks) caller() tree.Caller {
 	return b.prog.Attach.At()[0].Caller
 }
 
-// returnAddress is where a function that has no frame returns to, 0 if it
-// cannot be read.
-func (b stacks) returnAddress() *ir.Value {
-	if b.Arch.Link != 0 {
-		return b.Load(8, b.ctx(), b.Arch.Link)
-	}
-	b.Call(helperProbeReadUser, b.temp(), b.Const(8), b.Load(8, b.ctx(), int64(b.Arch.SP)))
-	return b.Load(8, b.temp(), 0) // 0 if the read fails
-}
-
 // skipped is how many frames of the tracing come first for certain: those
 // would count among the frames that were asked for.
 func (b stacks) skipped(user bool) int64 {
@@ -206,19 +211,25 @@ func (b stacks) ofProgram(frames int64) int64 {
 }
 
 // stackMark is wire.StackMark of the stacks that e takes.
-func (b stacks) stackMark(e *tree.Expr, user bool) int64 {
+func (b stacks) stackMark(m *region, e *tree.Expr, user bool) *ir.Value {
 	mark := e.Int
+	if user && b.Unwind {
+		return b.Imm(ir.OpOr, b.Imm(ir.OpShl, b.walk(m).Why(), wire.MarkWhyShift), mark)
+	}
 	if !user && !b.prog.Attach.Kind().Sample() {
 		mark |= wire.MarkTraced
 	}
-	return mark
+	return b.Const(mark)
 }
 
 // stackEntry is memory for an entry of MapStacks. Where the entries have more
 // room than this stack, the rest may be anything, which scratch memory is. And
-// kernels before 5.12 do not let a loop read a program's own stack.
-func (b stacks) stackEntry(frames int64) *region {
+// kernels before 5.12 do not let a loop read a program's own stack. The state of a walk lies behind the entry.
+func (b stacks) stackEntry(frames int64, user bool) *region {
 	size := max(wire.StackAddrs+8*b.Tree.StackFrames, wire.ProcessSize) // announce uses the same memory
+	if user && b.Unwind {
+		return b.allocScratch(size + unwind.StateSize)
+	}
 	if int(frames) < b.Tree.StackFrames || b.NoCmpXchg {
 		return b.allocScratch(size)
 	}
@@ -252,15 +263,14 @@ func (b stacks) mix(h, word *ir.Value, factor int64) *ir.Value {
 // A stackEntry is what an entry of MapStacks has besides addresses: count is their number, owner the process (or what
 // ofProgram gives), check the second hash, and mark what stackMark gives.
 type stackEntry struct {
-	count, owner, check *ir.Value
-	mark                int64
+	count, owner, check, mark *ir.Value
 }
 
 // keepStack makes the entry of a new stack.
 func (b stacks) keepStack(m, key *region, e stackEntry, lost func()) {
 	b.Store(8, b.addr(m, 0), wire.StackCheck, e.check)
 	b.Store(2, b.addr(m, 0), wire.StackCount, e.count)
-	b.Store(2, b.addr(m, 0), wire.StackMark, b.Const(e.mark))
+	b.Store(2, b.addr(m, 0), wire.StackMark, e.mark)
 	b.Store(4, b.addr(m, 0), wire.StackProcess, e.owner)
 	rc := b.Call(helperMapUpdate, b.MapPtr(tree.MapStacks), b.addr(key, 0), b.addr(m, 0), b.Const(updateAny))
 	b.unless(ir.NE, rc, 0, func() {

@@ -28,6 +28,10 @@ var fixedMaps = map[string]string{
 	tree.MapEpochs:    "which half of the extremes is filled",
 	tree.MapPlaces:    "starts and ends of one key that come at the same time",
 	tree.MapStacks:    "each different stack, once",
+
+	tree.MapUnwindProcesses: "which table each process has by which its stacks are walked",
+	tree.MapUnwindTables:    "what code processes have mapped",
+	tree.MapUnwindRows:      "where the frames of functions begin, by files, and up to 64 MiB as files are mapped",
 }
 
 // maps lists the containers of the script, then startrace's own maps.

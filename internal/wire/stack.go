@@ -12,11 +12,13 @@ const (
 	StackAddrs   = 16
 )
 
-// How a stack was taken: how many addresses were asked for, and whether a probe
-// took it, so that it begins in the kernel's tracing, or a sample.
+// How a stack was taken: how many addresses were asked for, whether a probe took it, so that it begins in the kernel's
+// tracing, or a sample, and from bit MarkWhyShift on, of a user stack, why it ends (UnwindReached and so on), 0 where
+// the kernel has taken it.
 const (
-	MarkAsked  = 0xff
-	MarkTraced = 0x100
+	MarkAsked    = 0xff
+	MarkTraced   = 0x100
+	MarkWhyShift = 9
 )
 
 // StackProgram marks the number of a program, in the lower 16 bits: that of a probe

@@ -1,0 +1,167 @@
+package ssagen
+
+import (
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/bpfgen/unwind"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// User stacks are walked by package unwind where user space has the tables of the process ready, and by the kernel,
+// which goes by frame pointers, until then. The entry of the stack says which it was, and why the stack ends
+// (wire.StackMark).
+
+// walk is the walk whose memory is m.
+func (b stacks) walk(m *region) *unwind.Walk {
+	return &unwind.Walk{
+		Builder: b.Builder, Convention: b.Arch.Unwind, Memory: func() *ir.Value { return b.addr(m, 0) },
+		State: int64(m.size - unwind.StateSize), Addrs: wire.StackAddrs,
+	}
+}
+
+// walked writes at most n addresses of the user stack to m and gives their number. If there is no stack, none ends the
+// way.
+func (b stacks) walked(m *region, n int64, none func()) *ir.Value {
+	out, other := b.newJoin(types.U64), b.newJoin(types.Type{})
+	without := func() { b.jump(other) }
+	key := b.alloc(8)
+	w := b.walk(m)
+	table := b.tableOfProcess(key, without)
+	w.Table = table
+	b.start(w, without)
+	if b.HasLoop {
+		b.walkByKernel(w, n)
+	} else {
+		b.walkInRounds(w, key, n)
+	}
+	b.jumpWith(out, intVal(types.U64, w.Count()))
+	b.enter(other)
+	w.Fail()
+	b.jumpWith(out, intVal(types.U64, b.byFramePointers(m, n, userStack, none)))
+	count := b.enter(out).x
+	b.release(key)
+	return count
+}
+
+// tableOfProcess is the address of the table of the process. Where it has none, without ends the way.
+func (b stacks) tableOfProcess(key *region, without func()) *ir.Value {
+	for _, name := range []string{tree.MapUnwindProcesses, tree.MapUnwindTables, tree.MapUnwindRows} {
+		b.Uses[name] = true
+	}
+	find := func(name string, number *ir.Value) *ir.Value {
+		b.Store(4, b.addr(key, 0), 0, number)
+		p := b.Call(helperMapLookup, b.MapPtr(name), b.addr(key, 0))
+		b.unless(ir.EQ, p, 0, without)
+		return p
+	}
+	return find(tree.MapUnwindTables, b.Load(4, find(tree.MapUnwindProcesses, b.tgid()), 0))
+}
+
+// start begins the walk with the registers that the program had where it is now, or where it went into the kernel.
+// Where these are out of reach, without ends the way.
+func (b stacks) start(w *unwind.Walk, without func()) {
+	kind := b.prog.Attach.Kind()
+	if kind.InUser() {
+		w.Start(b.registersAt(b.ctx()))
+		return
+	}
+	if !kind.Sample() {
+		b.startByTask(w, without)
+		return
+	}
+	started := b.newJoin(types.Type{})
+	b.unless(ir.EQ, registers{b.code}.userMode(), 0, func() {
+		b.startByTask(w, without)
+		b.jump(started)
+	})
+	w.Start(b.registersAt(b.ctx()))
+	b.jump(started)
+	b.enter(started)
+}
+
+// registersAt are those of a struct pt_regs.
+func (b stacks) registersAt(regs *ir.Value) unwind.Registers {
+	r := unwind.Registers{PC: b.Load(8, regs, b.Arch.IP), SP: b.Load(8, regs, int64(b.Arch.SP)),
+		FP: b.Load(8, regs, b.Arch.FP)}
+	if b.Arch.Link != 0 {
+		r.Link = b.Load(8, regs, b.Arch.Link)
+	}
+	return r
+}
+
+// startByTask begins with the registers that the kernel has saved of the task. A thread of the kernel has others there,
+// and says so by its mode.
+func (b stacks) startByTask(w *unwind.Walk, without func()) {
+	if !b.HasTaskRegs {
+		without()
+		b.End()
+		return
+	}
+	regs := b.Call(helperTaskPtRegs, b.Call(helperGetCurrentTaskBTF))
+	mode := b.Imm(ir.OpAnd, b.Load(8, regs, b.Arch.Mode), b.Arch.ModeMask)
+	user := b.Arch.ModeMask
+	if b.Arch.UserIsZero {
+		user = 0
+	}
+	b.unless(ir.NE, mode, user, without)
+	w.Start(b.registersAt(regs))
+}
+
+// walkInRounds writes the walk as a loop that the verifier follows.
+func (b stacks) walkInRounds(w *unwind.Walk, key *region, n int64) {
+	w.Key = func() *ir.Value { return b.addr(key, 0) }
+	done := b.newJoin(types.Type{})
+	b.rounds(n, func(k *ir.Value) {
+		on, stop := b.NewBlock(), b.NewBlock()
+		w.Step(k, on, stop)
+		b.Begin(stop)
+		b.jump(done)
+		b.Begin(on)
+	})
+	b.jump(done)
+	b.enter(done)
+}
+
+// The words that a step of a walk is given on the stack.
+const (
+	walkMemory = iota
+	walkTable
+	walkWords
+)
+
+// walkByKernel leaves the loop to the kernel (bpf_loop), which calls a function for each frame.
+func (b stacks) walkByKernel(w *unwind.Walk, n int64) {
+	sub := b.stepOfWalk(w, n)
+	slot := subs(b).callWords(walkWords)
+	b.Store(8, b.SlotAddr(slot, 0), 8*walkMemory, w.Memory())
+	b.Store(8, b.SlotAddr(slot, 0), 8*walkTable, w.Table)
+	f := b.Op(ir.OpFunc)
+	f.Sym = sub.f.Name
+	b.Call(helperLoop, b.Const(n), f, b.SlotAddr(slot, 0), b.Const(0))
+	b.called = append(b.called, sub)
+	b.extra = b.extra.plus(sub.cost)
+}
+
+// stepOfWalk is the function that the kernel calls for each frame. It gives 0 to go on and 1 to end the walk.
+func (b stacks) stepOfWalk(w *unwind.Walk, n int64) *subprogram {
+	f := newGenerator(b.Shared, b.prog, b.family)
+	f.Func.Name, f.Pos = subs(b).subName("unwind"), b.Pos
+	index, words := f.Op(ir.OpArg), f.Op(ir.OpArg)
+	words.Imm = 1
+	memory := f.Load(8, words, 8*walkMemory)
+	key := f.Func.NewSlot(8)
+	inner := &unwind.Walk{
+		Builder: f.Builder, Convention: w.Convention, Memory: func() *ir.Value { return memory }, State: w.State,
+		Addrs: w.Addrs, Table: f.Load(8, words, 8*walkTable), Key: func() *ir.Value { return f.SlotAddr(key, 0) },
+	}
+	on, stop := f.NewBlock(), f.NewBlock()
+	f.Unless(ir.UGE, index, n, func() { f.Jump(stop) })
+	inner.Step(index, on, stop)
+	f.Begin(on)
+	f.Ret(nil)
+	f.Begin(stop)
+	f.Ret(f.Const(1))
+	f.Func.Prune()
+	return &subprogram{f: f.Func, cost: loops{f}.costOf(f.Func.Blocks, f.extra).times(roundsFollowed)}
+}

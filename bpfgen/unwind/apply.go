@@ -1,0 +1,179 @@
+package unwind
+
+import (
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// A rule is taken apart: saved says where the frame pointer is, operand is a number with a sign.
+type rule struct{ saved, operand *ir.Value }
+
+// apply takes the frame to that of its caller by a rule.
+func (s *step) apply(word *ir.Value) {
+	m := s.Convention
+	kind := s.Imm(ir.OpAnd, word, 1<<wire.UnwindKindBits-1)
+	r := rule{
+		saved:   s.Imm(ir.OpAnd, s.Imm(ir.OpLShr, word, wire.UnwindKindBits), 1<<m.savedBits-1),
+		operand: s.Imm(ir.OpAShr, s.Imm(ir.OpShl, word, 32), int64(32+wire.UnwindKindBits+m.savedBits)),
+	}
+	frame := s.NewBlock() // with where the caller's frame begins, and where its frame pointer is
+	cfa, saved := s.Param(frame), s.Param(frame)
+	s.byStack(kind, r, frame)
+	s.byFrame(kind, r, frame)
+	s.Begin(frame)
+	s.caller(kind, cfa, saved)
+}
+
+// words is x and n words of 8 bytes.
+func (s *step) words(x, n *ir.Value) *ir.Value { return s.Op(ir.OpAdd, x, s.Imm(ir.OpShl, n, 3)) }
+
+// when writes what is done for rules of a kind.
+func (s *step) when(kind *ir.Value, is int64, f func()) { s.Unless(ir.EQ, kind, is, f) }
+
+// byStack is for the rules that do not need the frame pointer.
+func (s *step) byStack(kind *ir.Value, r rule, frame *ir.Block) {
+	sp := func() *ir.Value { return s.get(stateSP) }
+	s.when(kind, wire.UnwindSP, func() { s.Jump(frame, s.words(sp(), r.operand), r.saved) })
+	s.when(kind, wire.UnwindStop, func() { s.end(wire.UnwindReached) })
+	s.when(kind, wire.UnwindSignal, s.signal)
+	s.when(kind, wire.UnwindSPMem, func() { s.indirect(sp(), r, frame) })
+	if s.Convention.link {
+		s.when(kind, wire.UnwindLinkOnly, func() { s.linkOnly(r) })
+		return
+	}
+	s.when(kind, wire.UnwindStub, func() {
+		pushed := s.Op(ir.OpSub, s.Imm(ir.OpAnd, s.pc, 15), r.operand)
+		words := s.Op(ir.OpSub, s.Const(2), s.Imm(ir.OpLShr, pushed, 63))
+		s.Jump(frame, s.words(sp(), words), s.Const(0))
+	})
+}
+
+// byFrame is for those that need it. Code without rules is taken to keep frame pointers, as Go's does and what programs
+// compile themselves.
+func (s *step) byFrame(kind *ir.Value, r rule, frame *ir.Block) {
+	have := s.NewBlock()
+	saved := s.get(stateSaved)
+	read := s.NewBlock()
+	s.BranchImm(ir.EQ, saved, 0, have, read)
+	s.Begin(read)
+	s.read(saved, 0, 1)
+	s.set(stateFP, s.word(0))
+	s.set(stateSaved, s.Const(0))
+	s.Jump(have)
+	s.Begin(have)
+	fp := s.get(stateFP)
+	s.when(kind, wire.UnwindFP, func() { s.Jump(frame, s.words(fp, r.operand), r.saved) })
+	s.when(kind, wire.UnwindFPMem, func() { s.indirect(fp, r, frame) })
+	above, below := s.NewBlock(), s.NewBlock()
+	s.Branch(ir.UGE, fp, s.get(stateSP), above, below)
+	s.Begin(below)
+	s.end(wire.UnwindNoFrame)
+	s.Begin(above)
+	s.endIf(ir.NE, s.Imm(ir.OpAnd, fp, 7), 0, wire.UnwindNoFrame)
+	s.Jump(frame, s.Add(fp, 16), s.Const(2))
+}
+
+// indirect is for a frame whose begin lies in memory: the word at a, and b words more.
+func (s *step) indirect(register *ir.Value, r rule, frame *ir.Block) {
+	a, b := s.Extend(r.operand, 8, true), s.Imm(ir.OpAShr, r.operand, 8)
+	s.read(s.words(register, a), 0, 1)
+	s.Jump(frame, s.words(s.word(0), b), r.saved)
+}
+
+// read reads n words of the program's memory. Memory that cannot be read ends the walk.
+func (s *step) read(from *ir.Value, off int64, n int64) {
+	failed := s.Call(int64(asm.FnProbeReadUser), s.Add(s.Memory(), s.State+stateWords), s.Const(8*n), s.Add(from, off))
+	s.endIf(ir.NE, failed, 0, wire.UnwindUnreadable)
+}
+
+// word is one of those that were read last.
+func (s *step) word(n int64) *ir.Value { return s.get(stateWords + 8*n) }
+
+// caller reads where the function returns to. Its frame begins at cfa, and its frame pointer is where saved says.
+func (s *step) caller(kind, cfa, saved *ir.Value) {
+	if s.Convention.link {
+		s.linked(kind, cfa, saved)
+		return
+	}
+	s.progress(ir.UGT, cfa)
+	s.read(cfa, -16, 2)
+	s.Unless(ir.NE, saved, 0, func() { s.savedFP(cfa, saved) })
+	s.returned(cfa, s.word(1))
+}
+
+// savedFP notes where the frame pointer is and goes on as the code behind Unless does.
+func (s *step) savedFP(cfa, saved *ir.Value) {
+	s.when(saved, 2, func() {
+		s.set(stateFP, s.word(0))
+		s.set(stateSaved, s.Const(0))
+		s.returned(cfa, s.word(1))
+	})
+	s.when(saved, wire.UnwindAtFrame, func() {
+		s.set(stateSaved, s.get(stateFP))
+		s.returned(cfa, s.word(1))
+	})
+	s.set(stateSaved, s.words(cfa, s.Op(ir.OpNeg, saved)))
+	s.returned(cfa, s.word(1))
+}
+
+// progress ends the walk unless cfa lies above the stack pointer: a stack that leads back would never end.
+func (s *step) progress(c ir.Cond, cfa *ir.Value) {
+	good, bad := s.NewBlock(), s.NewBlock()
+	s.Branch(c, cfa, s.get(stateSP), good, bad)
+	s.Begin(bad)
+	s.end(wire.UnwindNoProgress)
+	s.Begin(good)
+}
+
+// returned makes the caller the frame of the state.
+func (s *step) returned(cfa, pc *ir.Value) {
+	s.set(stateSP, cfa)
+	s.set(statePC, pc)
+	s.set(stateReturn, s.Const(1))
+	s.endIf(ir.EQ, pc, 0, wire.UnwindReached)
+	s.Jump(s.on)
+}
+
+// signal goes on with what a signal has interrupted: the kernel has put its registers on the stack, which may be
+// another one than that of the signal.
+func (s *step) signal() {
+	m := s.Convention
+	s.read(s.get(stateSP), m.signal, m.signalWords)
+	s.set(stateFP, s.word(m.signalFP))
+	s.set(stateSP, s.word(m.signalSP))
+	s.set(statePC, s.word(m.signalPC))
+	if m.link {
+		s.set(stateLink, s.word(m.signalLink))
+	}
+	s.set(stateSaved, s.Const(0))
+	s.set(stateReturn, s.Const(0))
+	s.Jump(s.on)
+}
+
+// linkMask takes the signature off a return address (pointer authentication): user addresses have 48 bits.
+const linkMask = 1<<48 - 1
+
+// linked is caller where calls leave the return address in the link register: the frame pointer and it are saved
+// together, or they are in their registers. In these they are at the first frame only, and at one that a signal has
+// interrupted.
+func (s *step) linked(_, cfa, saved *ir.Value) {
+	s.Unless(ir.EQ, saved, 0, func() {
+		s.endIf(ir.NE, s.get(stateReturn), 0, wire.UnwindNoProgress)
+		s.progress(ir.UGE, cfa)
+		s.returned(cfa, s.Op(ir.OpAnd, s.get(stateLink), s.Const(linkMask)))
+	})
+	s.progress(ir.UGT, cfa)
+	s.read(s.words(cfa, s.Op(ir.OpNeg, saved)), 0, 2)
+	s.set(stateFP, s.word(0))
+	s.returned(cfa, s.Op(ir.OpAnd, s.word(1), s.Const(linkMask)))
+}
+
+// linkOnly is for functions that save the link register alone.
+func (s *step) linkOnly(r rule) {
+	cfa := s.words(s.get(stateSP), r.operand)
+	s.progress(ir.UGT, cfa)
+	s.read(s.words(cfa, s.Op(ir.OpNeg, r.saved)), 0, 1)
+	s.returned(cfa, s.Op(ir.OpAnd, s.word(0), s.Const(linkMask)))
+}

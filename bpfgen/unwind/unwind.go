@@ -1,0 +1,243 @@
+// Package unwind writes the code that walks up the stack of a user program whose functions keep no frame pointers. It
+// goes by the tables of package wire ("Tables for stacks of user programs"), which user space fills.
+//
+// The code of one step takes a frame to that of its caller. Between steps all that changes lies in memory of a map
+// (State): of what comes from there the verifier knows nothing, so that all rounds are alike to it, and its work grows
+// with the number of frames and not faster. For the same reason the two searches have no branches. With the address x
+// looked for and the entries a[0] ≤ x, …, sorted, each step of a search is
+//
+//	at += step · (x − a[at + step] ≥ 0)                  step = n/2, n/4, … 1
+//
+// with the sign bit of the difference moved to the place of the step.
+//
+// A frame is a pc, the stack pointer and the frame pointer. Half of all rules say that the frame pointer is saved in
+// memory, and few need it, so that only the place is noted (stateSaved), and it is read when a rule asks for it.
+package unwind
+
+import (
+	"math/bits"
+
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// The state of a walk, in bytes behind its beginning. All are u64.
+const (
+	statePC    = 8 * iota
+	stateSP    // the stack pointer
+	stateFP    // the frame pointer (rbp, x29), where stateSaved is 0
+	stateSaved // where the frame pointer is saved, 0: in stateFP
+	stateLink  // of arm64: the link register
+	// stateReturn is 1 if pc is a return address: the call lies before it. It is 0 of the first frame and of one that a
+	// signal has interrupted.
+	stateReturn
+	stateStart // of the mapping of the frame before: its first address,
+	stateSize  // its bytes,
+	stateBase  // where the file's first page lies,
+	stateChunk // and the file's first chunk
+	stateCount // the addresses so far
+	stateWhy   // why the walk has ended, wire.Unwind…
+	stateWords // what was read of the stack: maxWords words
+
+	maxWords = 8
+	// StateSize is the size of the state in bytes.
+	StateSize = stateWords + 8*maxWords
+)
+
+// A Convention is what a walk must know of an architecture.
+type Convention struct {
+	// savedBits is how many bits of a rule say where the frame pointer is saved.
+	savedBits int
+	// link is set where calls leave the return address in a register (arm64).
+	link bool
+	// canonical is how many bits addresses of user programs have at most.
+	canonical int64
+	// signal is where the registers lie that a signal has interrupted: so many bytes above the stack pointer lies the
+	// first of signalWords words; the numbers of those that are needed follow.
+	signal                                   int64
+	signalWords                              int64
+	signalFP, signalSP, signalPC, signalLink int64
+}
+
+// AMD64 and ARM64 are the conventions. On amd64 a signal's frame is a struct ucontext (arch/x86/include/uapi/asm),
+// whose registers begin 40 bytes behind its start: rbp is word 10, rsp 15 and rip 16. On arm64 a siginfo of 128 bytes
+// lies before it, and x0 is 184 bytes behind its start.
+var (
+	AMD64 = &Convention{savedBits: wire.UnwindSavedBitsAMD64, canonical: 56, signal: 40 + 8*10, signalWords: 7,
+		signalFP: 0, signalSP: 5, signalPC: 6}
+	ARM64 = &Convention{savedBits: wire.UnwindSavedBitsARM64, link: true, canonical: 52, signal: 128 + 184 + 8*29,
+		signalWords: 4, signalFP: 0, signalLink: 1, signalSP: 2, signalPC: 3}
+)
+
+// Registers are those with which a walk begins. Link is nil on amd64.
+type Registers struct {
+	// PC is where the program is.
+	PC *ir.Value
+	// SP is its stack pointer, FP its frame pointer, and Link its link register.
+	SP, FP, Link *ir.Value
+}
+
+// A Walk is the code of one walk under construction.
+type Walk struct {
+	*ir.Builder
+	// Convention is that of the machine that the code is for.
+	Convention *Convention
+	// Memory gives the address of the memory of a map that the walk has. The state begins at byte State of it, and the
+	// addresses go to byte Addrs and on.
+	Memory func() *ir.Value
+	// State and Addrs are said at Memory.
+	State, Addrs int64
+	// Table is the address of the process's table.
+	Table *ir.Value
+	// Key gives the address of 8 bytes of the program's own stack.
+	Key func() *ir.Value
+}
+
+func (w *Walk) get(field int64) *ir.Value { return w.Load(8, w.Memory(), w.State+field) }
+
+func (w *Walk) set(field int64, x *ir.Value) { w.Store(8, w.Memory(), w.State+field, x) }
+
+// Start puts the registers into the state.
+func (w *Walk) Start(r Registers) {
+	zero := w.Const(0)
+	link := zero
+	if w.Convention.link {
+		link = r.Link
+	}
+	w.set(statePC, r.PC)
+	w.set(stateSP, r.SP)
+	w.set(stateFP, r.FP)
+	w.set(stateLink, link)
+	for _, field := range []int64{stateSaved, stateReturn, stateStart, stateSize, stateCount} {
+		w.set(field, zero)
+	}
+	w.set(stateWhy, w.Const(wire.UnwindLimit))
+}
+
+// Count is how many addresses the walk has found, and Why the reason of its end.
+func (w *Walk) Count() *ir.Value { return w.get(stateCount) }
+
+// Why is said at Count.
+func (w *Walk) Why() *ir.Value { return w.get(stateWhy) }
+
+// Fail notes that there was no table to walk by.
+func (w *Walk) Fail() { w.set(stateWhy, w.Const(wire.UnwindNoTable)) }
+
+// A step is the code of one frame. It ends in the block on, where the state is the caller's, or in stop.
+type step struct {
+	*Walk
+	// pc is the place by which rules are looked up, within the call where pc is a return address.
+	pc *ir.Value
+	// on is where the step ends if there is a caller, and stop if there is none.
+	on, stop *ir.Block
+}
+
+// Step writes the code of frame number index, which must be below the room for addresses. It goes on at the block on,
+// where the state is that of the caller, or at stop, where the walk is over.
+func (w *Walk) Step(index *ir.Value, on, stop *ir.Block) {
+	s := &step{w, nil, on, stop}
+	pc := w.get(statePC)
+	w.Store(8, w.Op(ir.OpAdd, w.Memory(), w.Imm(ir.OpShl, index, 3)), w.Addrs, pc)
+	s.pc = w.Op(ir.OpSub, pc, w.get(stateReturn))
+	s.mapped(index)
+	found, none := w.NewBlock(), w.NewBlock()
+	rule := w.Param(found)
+	s.rule(found, none)
+	w.Begin(none)
+	w.Jump(found, w.Const(wire.UnwindNone))
+	w.Begin(found)
+	s.apply(rule)
+}
+
+// end ends the walk.
+func (s *step) end(why int64) {
+	s.set(stateWhy, s.Const(why))
+	s.Jump(s.stop)
+}
+
+// endIf ends the walk where c holds.
+func (s *step) endIf(c ir.Cond, x *ir.Value, imm, why int64) {
+	s.Unless(c, x, imm, func() { s.end(why) })
+}
+
+// mapped finds the mapping of pc. An address in none is no frame, but for that of the first one: there it is where the
+// program is.
+func (s *step) mapped(index *ir.Value) {
+	known, search := s.NewBlock(), s.NewBlock()
+	s.Branch(ir.ULT, s.Op(ir.OpSub, s.pc, s.get(stateStart)), s.get(stateSize), known, search)
+	s.Begin(search)
+	first, other := s.NewBlock(), s.NewBlock()
+	s.BranchImm(ir.EQ, index, 0, first, other)
+	s.Begin(first)
+	s.set(stateCount, s.Const(1))
+	s.Jump(other)
+	s.Begin(other)
+	s.endIf(ir.NE, s.Imm(ir.OpLShr, s.pc, s.Convention.canonical), 0, wire.UnwindNoMapping)
+	at := s.search(s.Table, 8, wire.UnwindMappings, s.pc)
+	start := s.Load(8, s.Op(ir.OpAdd, s.Table, at), 0)
+	entry := s.Op(ir.OpAdd, s.Table, s.Imm(ir.OpShl, at, log2(wire.UnwindEntrySize/8)))
+	field := func(size int, off int64) *ir.Value { return s.Load(size, entry, wire.UnwindEntries+off) }
+	size := s.Imm(ir.OpShl, field(4, wire.UnwindEntryPages), log2(wire.UnwindPage))
+	inside, outside := s.NewBlock(), s.NewBlock()
+	s.Branch(ir.ULT, s.Op(ir.OpSub, s.pc, start), size, inside, outside)
+	s.Begin(outside)
+	s.end(wire.UnwindNoMapping)
+	s.Begin(inside)
+	s.set(stateStart, start)
+	s.set(stateSize, size)
+	s.set(stateBase, field(8, wire.UnwindEntryBase))
+	s.set(stateChunk, field(4, wire.UnwindEntryChunk))
+	s.Jump(known)
+	s.Begin(known)
+	s.set(stateCount, s.Add(index, 1))
+}
+
+// search gives the offset of the last of n sorted entries of some bytes that is not above x. There is one.
+func (s *step) search(table *ir.Value, size, n int64, x *ir.Value) *ir.Value {
+	at := s.Const(0)
+	for step := n / 2; step >= 1; step /= 2 {
+		entry := s.Load(int(size), s.Op(ir.OpAdd, table, at), step*size)
+		below := s.Imm(ir.OpLShr, s.Op(ir.OpSub, x, entry), 63)
+		at = s.Op(ir.OpAdd, at, s.Imm(ir.OpShl, s.Imm(ir.OpXor, below, 1), log2(step*size)))
+	}
+	return at
+}
+
+func log2(n int64) int64 { return int64(bits.TrailingZeros64(uint64(n))) }
+
+// rule looks up the rule of pc and jumps to found with it, or to none.
+func (s *step) rule(found, none *ir.Block) {
+	place := s.Op(ir.OpSub, s.pc, s.get(stateBase))
+	first := s.get(stateChunk)
+	s.orElse(ir.EQ, first, 0, none)
+	s.orElse(ir.NE, s.Imm(ir.OpLShr, place, 32), 0, none)
+	const pagesOfIndex = wire.UnwindPages * wire.UnwindPage
+	index := s.chunk(s.Op(ir.OpAdd, first, s.Imm(ir.OpLShr, place, log2(pagesOfIndex))), none)
+	page := s.Imm(ir.OpAnd, s.Imm(ir.OpLShr, place, log2(wire.UnwindPage)), wire.UnwindPages-1)
+	behind := s.Load(2, s.Op(ir.OpAdd, index, s.Imm(ir.OpShl, page, 1)), 0)
+	s.orElse(ir.EQ, behind, 0, none)
+	rows := s.chunk(s.Op(ir.OpAdd, first, behind), none)
+	at := s.search(rows, 4, wire.UnwindRows, place)
+	s.Jump(found, s.Load(4, s.Op(ir.OpAdd, rows, at), 4*wire.UnwindRows))
+}
+
+// orElse jumps to other where c holds.
+func (s *step) orElse(c ir.Cond, x *ir.Value, imm int64, other *ir.Block) {
+	s.Unless(c, x, imm, func() { s.Jump(other) })
+}
+
+// chunk gives the address of a chunk, and jumps to none if there is no such.
+func (s *step) chunk(number *ir.Value, none *ir.Block) *ir.Value {
+	segment := s.lookup(s.MapPtr(tree.MapUnwindRows), s.Imm(ir.OpLShr, number, log2(wire.UnwindSegment)), none)
+	return s.lookup(segment, s.Imm(ir.OpAnd, number, wire.UnwindSegment-1), none)
+}
+
+func (s *step) lookup(m, key *ir.Value, none *ir.Block) *ir.Value {
+	s.Store(4, s.Key(), 0, key)
+	p := s.Call(int64(asm.FnMapLookupElem), m, s.Key())
+	s.orElse(ir.EQ, p, 0, none)
+	return p
+}
