@@ -127,7 +127,7 @@ func (b exprs) read(e *tree.Expr) val {
 	case tree.OpPath:
 		v = paths{b.code}.path(e)
 	case tree.OpStack:
-		v = stacks{b.generator}.callStack(e)
+		v = stacks(b).callStack(e)
 	default:
 		v = texts{b.code}.strExpr(e)
 	}
