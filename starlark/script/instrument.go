@@ -25,6 +25,7 @@ import (
 //	l.extend(m)     $called(l.extend, m)      also union, update
 //	s.upper         $text(s).upper            and the other methods of strings that the interpreter does otherwise
 //	s[i:j:k]        $stepped(s)[i:j:k]
+//	s[i:j]          $sliced(s)[i:j]
 //	b"\x01"         $bytes("\x01")
 //	x in y          $in(x, y)                 also not in, == and !=, of what could be a list that was cut
 //	e.args.dfd      $bits($ev[0], $ev[-1])    in a copy, where printf shows it without its sign, or as a text
@@ -42,6 +43,7 @@ const (
 	boundedName = "$bounded"
 	textName    = "$text"
 	steppedName = "$stepped"
+	slicedName  = "$sliced"
 	bitsName    = "$bits"
 	inName      = "$in"
 	notInName   = "$not_in"
@@ -60,6 +62,7 @@ var instruments = starlark.StringDict{
 	boundedName: starlark.NewBuiltin(boundedName, bounded),
 	textName:    onOperand(textName, value.WithMethods),
 	steppedName: onOperand(steppedName, value.Stepped),
+	slicedName:  onOperand(slicedName, value.Sliced),
 	bitsName:    starlark.NewBuiltin(bitsName, bits),
 	inName:      comparison(inName, syntax.IN),
 	notInName:   comparison(notInName, syntax.NOT_IN),
@@ -432,11 +435,13 @@ func replacement(x syntax.Expr) syntax.Expr {
 			return &syntax.DotExpr{X: callOf(textName, pos, x.X), Dot: x.Dot, NamePos: x.NamePos, Name: x.Name}
 		}
 	case *syntax.SliceExpr:
+		name := slicedName
 		if x.Step != nil {
-			pos, _ := x.X.Span()
-			return &syntax.SliceExpr{X: callOf(steppedName, pos, x.X), Lbrack: x.Lbrack, Lo: x.Lo, Hi: x.Hi,
-				Step: x.Step, Rbrack: x.Rbrack}
+			name = steppedName
 		}
+		pos, _ := x.X.Span()
+		return &syntax.SliceExpr{X: callOf(name, pos, x.X), Lbrack: x.Lbrack, Lo: x.Lo, Hi: x.Hi,
+			Step: x.Step, Rbrack: x.Rbrack}
 	case *syntax.Literal:
 		if x.Token == syntax.BYTES {
 			text := *x

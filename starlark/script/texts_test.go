@@ -232,6 +232,39 @@ func TestTextsCut(t *testing.T) {
 	}
 }
 
+// A part of a string that was cut is cut where it ends with the last byte that was read, also where there is nothing in
+// it, and whatever is made of that. Elsewhere an empty part is the empty string.
+//
+// > An empty part at that place is `…`: the last of `/usr/…`, split at each `/`, is.
+func TestTextsEmptyPart(t *testing.T) {
+	exprs := map[string]string{
+		`s[5:]`: "…", `s[9:]`: "…", `s[5:7]`: "…", `s[5:][:]`: "…", `s[2:2]`: "", `s[:0]`: "", `s[5::1]`: "",
+		`s.split("/")`: `["", "usr", "…"]`, `s.split("/", 1)`: `["", "usr/…"]`, `s.split("r/", 1)`: `["/us", "…"]`,
+		`s.rsplit("/")`: `["", "usr", "…"]`, `s.rsplit("/", 1)`: `["/usr", "…"]`, `s.split("/usr")`: `["", "/…"]`,
+		`s.partition("/")`: `("", "/", "usr/…")`, `s.partition("r/")`: `("/us", "r/", "…")`,
+		`s.partition("-")`: `("/usr/…", "", "")`, `s.rpartition("/")`: `("/usr", "/", "…")`,
+		`s.rpartition("-")`: `("", "", "/usr/…")`, `s.removeprefix("/usr/")`: "…", `s.removesuffix("/usr/")`: "",
+		`s.lstrip("/usr")`: "…", `s.rstrip("/usr")`: "", `s.strip("/usr")`: "", `s[5:].strip()`: "…",
+		`[s[5:], {s[5:]: s[5:]}, (s[5:],)]`: `["…", {"…": "…"}, ("…",)]`, `s[5:] + "a"`: "…a", `"a" + s[5:]`: "a…",
+		`s[5:].upper()`: "…", `s[5:].title()`: "…", `"%s" % s[5:]`: "…", `"{}".format(s[5:])`: "…", `str(s[5:])`: "…",
+		`"-".join([s[5:], s[5:]])`: "…-…", `s[5:].join(["a", "b"])`: "a…b", `s[5:] * 1`: "…", `repr(s[5:])`: `"…"`,
+		`[sprintf("%s|%-3s|%3s|%q|%.0s|%.1s", s, s, s, s, s, s) for s in [s[5:]]][0]`: `…|…  |  …|"…"||…`,
+		`s[5:].replace("a", "b")`: "…", `s[5:].split("/")`: `["…"]`, `(s[5:] + "/").split("/")`: `["…", ""]`,
+		`(s + "x")[5:5]`: "…", `(s + "x")[5:]`: "x", `json.encode([s[5:]])`: `["…"]`,
+		`s[5:] == "" and not s[5:]`: "True",
+		`{"": 1}[s[5:]]`:            "1", `(lambda x = s[5:]: x)()`: "…",
+		`min("b", s[5:])`: "…", `getattr(s[5:], "lower")()`: "…",
+	}
+	for expr, want := range exprs {
+		if got := value.Text(evaluated(t, expr, value.Cut([]byte("/usr/")))); got != want {
+			t.Errorf("%s is shown as %q, want %q", expr, got, want)
+		}
+		if got := value.Text(evaluated(t, expr, starlark.String("/usr/"))); strings.Contains(got, "…") {
+			t.Errorf("%s of a whole string is shown as %q", expr, got)
+		}
+	}
+}
+
 // Strings that are not UTF-8 keep their bytes.
 func TestTextsKeepBytes(t *testing.T) {
 	for expr, want := range map[string]string{

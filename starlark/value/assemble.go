@@ -39,7 +39,7 @@ func Operate(op syntax.Token, x, y starlark.Value) (starlark.Value, error) {
 		return endingAsLast(x, y, made), err
 	}
 	if s, ok := z.(starlark.String); ok && !isNothing(string(s)) {
-		return sumOf(op, x, y), err
+		return boxed(sumOf(op, x, y)), err
 	}
 	return z, err
 }
@@ -107,7 +107,7 @@ type Part struct {
 }
 
 // Placed is a text made by a format that knows what its parts know, and the format.
-func Placed(text, by string, parts []Part) starlark.String {
+func Placed(text, by string, parts []Part) starlark.Value {
 	if isNothing(text) {
 		return starlark.String(text)
 	}
@@ -115,7 +115,7 @@ func Placed(text, by string, parts []Part) starlark.String {
 	a := newAssembly(len(text))
 	for _, p := range parts {
 		switch {
-		case p.Len == 0:
+		case p.Len == 0 && p.Marks == 0:
 			continue
 		case p.At < len(a.text):
 			return starlark.String(text) // whose is what cannot be told
@@ -124,7 +124,7 @@ func Placed(text, by string, parts []Part) starlark.String {
 		a.addKnown(text[p.At:p.At+p.Len], p.known())
 	}
 	a.addKnown(text[len(a.text):], rest)
-	return a.string()
+	return boxed(a.string())
 }
 
 // known is what is known of the part's text.

@@ -39,6 +39,8 @@ func IsCut(s string) bool {
 	return len(offsets) > 0 && offsets[len(offsets)-1] == len(s)
 }
 
+func wasCut(s string) bool { return len(cutsOf(s)) > 0 }
+
 // Cuts are the offsets in s before which Printed has a mark.
 func Cuts(s string) []int { return cutsOf(s) }
 

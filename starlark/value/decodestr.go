@@ -71,7 +71,7 @@ func trim(b []byte) []byte {
 // text makes a string value, the same one for the same short text.
 func (d *Decoder) text(b []byte, cut bool) starlark.Value {
 	if cut || len(b) > internSize {
-		return d.Traced.Text(string(b), cut)
+		return boxed(d.Traced.Text(string(b), cut))
 	}
 	if v, ok := d.interned[string(b)]; ok {
 		return v

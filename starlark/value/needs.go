@@ -1,6 +1,7 @@
 package value
 
 import (
+	"errors"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -151,10 +152,19 @@ func splitting(th *starlark.Thread, b *starlark.Builtin, s string, args starlark
 	if err := checkParts(th, b.Name(), s, args); err != nil {
 		return nil, err
 	}
-	if b.Name() == "rsplit" {
-		return rsplit(th, b, s, args, kwargs)
+	v, err := interpreters(th, b, args, kwargs)
+	list, ok := v.(*starlark.List)
+	if err != nil || !ok || list.Len() == 0 {
+		return v, err
 	}
-	return interpreters(th, b, args, kwargs)
+	by := separator(args)
+	switch {
+	case by == "":
+		return v, nil
+	case b.Name() == "rsplit": // the first part, which that makes new, is the beginning
+		err = list.SetIndex(0, starlark.String(s[:list.Index(0).(starlark.String).Len()]))
+	}
+	return v, errors.Join(err, placedParts(s, by, list))
 }
 
 // checkParts refuses to cut a string into more parts than there is room for.

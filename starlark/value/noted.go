@@ -98,10 +98,10 @@ func (n *notes) of(s string) marks {
 }
 
 // part is what is known of n bytes at an offset. A cut where the part begins is that of
-// what was before it.
+// what was before it, if anything was.
 func (m marks) part(at, n int) marks {
 	first := at
-	if n > 0 {
+	if at > 0 && n > 0 {
 		first++
 	}
 	return marks{cuts: between(m.cuts, first, at+n+1, at), all: m.all, own: between(m.own, at, at+n, at)}

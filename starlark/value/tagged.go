@@ -56,7 +56,7 @@ func throughTags(f func([]starlark.Value) (starlark.Value, error), operands ...s
 	}
 	v, err := f(tagged)
 	if s, ok := v.(starlark.String); ok && err == nil {
-		return untagged(string(s)), nil
+		return boxed(untagged(string(s))), nil
 	}
 	return f(operands) // what a tag has broken, as a name within a format
 }

@@ -50,8 +50,6 @@ func Quoted(v starlark.Value) string {
 	return Screen(v)
 }
 
-func wasCut(s string) bool { return len(cutsOf(s)) > 0 }
-
 // Texts gives v as encoders of text show it: with the marks of cut strings written out,
 // and bytes that are not UTF-8 as in all JSON (escape.Bytes).
 func Texts(v starlark.Value) (starlark.Value, error) {

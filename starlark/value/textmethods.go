@@ -26,6 +26,7 @@ func init() {
 		"isupper": isCased(upper), "islower": isCased(lower),
 		"strip": strip, "lstrip": strip, "rstrip": strip,
 		"rsplit": splitting, "split": splitting, "splitlines": splitting,
+		"partition": parting, "rpartition": parting, "removeprefix": parting, "removesuffix": parting,
 		"replace": replace, "join": join, "format": formatMethod, "codepoints": codepointsMethod,
 		"codepoint_ords": countedMethod,
 	}
@@ -36,15 +37,15 @@ func init() {
 func HasTextMethod(name string) bool { return textMethods[name] != nil }
 
 // A withMethods is a string as it is before the dot of a method.
-type withMethods struct{ text }
-
-// text is the interpreter's string, under a name that is none of its methods.
-type text = starlark.String
+type withMethods struct {
+	text
+	value starlark.Value // the string as it was: that of an empty one that was cut is not in text
+}
 
 // WithMethods is a value of which a method is asked for.
 func WithMethods(v starlark.Value) starlark.Value {
 	if s, ok := v.(starlark.String); ok {
-		return withMethods{s}
+		return withMethods{s, v}
 	}
 	return v
 }
@@ -58,7 +59,7 @@ func (s withMethods) Attr(name string) (starlark.Value, error) {
 	return starlark.NewBuiltin(name, func(th *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,
 		kwargs []starlark.Tuple) (starlark.Value, error) {
 		return method(th, b, string(b.Receiver().(starlark.String)), args, kwargs)
-	}).BindReceiver(s.text), nil
+	}).BindReceiver(s.value), nil
 }
 
 // interpreters is the interpreter's own method, called.
@@ -105,7 +106,7 @@ func cased(f caser) textMethod {
 		if err := CheckRoom(th, newText(2*uint64(len(s)), s)); err != nil {
 			return nil, err
 		}
-		return mapped(s, f), nil
+		return boxed(mapped(s, f)), nil
 	}
 }
 
@@ -158,7 +159,8 @@ func strip(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tup
 		return nil, err
 	}
 	if chars == "" || utf8.ValidString(s) && utf8.ValidString(chars) {
-		return interpreters(th, b, args, kwargs)
+		left, err := interpreters(th, b, args, kwargs)
+		return stripped(b.Name(), s, left), err
 	}
 	set := map[string]bool{}
 	for _, c := range characters(chars) {
@@ -172,7 +174,7 @@ func strip(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tup
 	for ; b.Name() != "lstrip" && len(list) > 0 && set[list[len(list)-1]]; list = list[:len(list)-1] {
 		to -= len(list[len(list)-1])
 	}
-	return starlark.String(s[from:to]), nil
+	return stripped(b.Name(), s, starlark.String(s[from:to])), nil
 }
 
 // characters are the parts of s that are a character each, or a byte that is none.
@@ -196,7 +198,7 @@ func replace(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.T
 		count = n
 	}
 	if count == 0 {
-		return starlark.String(s), nil
+		return boxed(starlark.String(s)), nil
 	}
 	if err := CheckRoom(th, uint64(count)*2*slot); err != nil {
 		return nil, err
@@ -205,7 +207,7 @@ func replace(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.T
 	if err := checkJoined(th, by, parts); err != nil {
 		return nil, err
 	}
-	return endingAs(s, joined(by, parts)), nil
+	return boxed(endingAs(s, joined(by, parts))), nil
 }
 
 // around are the parts of s around the first count places where old stands. "" stands before and behind each
@@ -241,17 +243,6 @@ func cutBehind(s starlark.String) starlark.String {
 	return a.string()
 }
 
-// rsplit is the interpreter's. The first part, which that makes new, is the beginning.
-func rsplit(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tuple, kwargs []starlark.Tuple) (
-	starlark.Value, error) {
-	v, err := interpreters(th, b, args, kwargs)
-	list, ok := v.(*starlark.List)
-	if err != nil || !ok || list.Len() == 0 || len(args) == 0 || args[0] == starlark.None {
-		return v, err
-	}
-	return v, list.SetIndex(0, starlark.String(s[:list.Index(0).(starlark.String).Len()]))
-}
-
 func join(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tuple, kwargs []starlark.Tuple) (
 	starlark.Value, error) {
 	var list starlark.Iterable
@@ -274,9 +265,9 @@ func join(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tupl
 	}
 	made := joined(s, parts)
 	if t, ok := list.(starlark.Tuple); ok && isCutTuple(t) {
-		return cutBehind(made), nil
+		return boxed(cutBehind(made)), nil
 	}
-	return made, nil
+	return boxed(made), nil
 }
 
 // checkFormatted refuses s.format(…) for whose text there is no room: that of each argument counts as often as s
