@@ -76,15 +76,11 @@ func read(f *elffile.File) (rows []Row, stats Stats, err error) {
 	if err != nil {
 		return nil, stats, err
 	}
-	code := f.CodeSections()
 	debug.debug = true
-	t := exceptions.table(a, code, &stats).over(debug.table(a, code, &stats))
+	code := f.CodeSections()
+	t := a.table(exceptions, debug, code, &stats)
 	t = t.over(known(f, a, code, t))
-	signals, err := signalReturns(f, a, code)
-	if err != nil {
-		return nil, stats, err
-	}
-	t = signals.over(t)
+	t = signalReturns(f, a, code).over(t)
 	if t.full {
 		return nil, stats, fmt.Errorf("%s has more than %d rows of call frame information", f.Path, maxRows)
 	}
@@ -95,4 +91,9 @@ func read(f *elffile.File) (rows []Row, stats Stats, err error) {
 func frames(f *elffile.File, name string) (section, error) {
 	s, _, err := f.Section(name)
 	return section{data: s.Data, base: s.Addr}, err
+}
+
+// table runs the functions of both sections.
+func (a *arch) table(exceptions, debug section, code []elffile.CodeSection, stats *Stats) *table {
+	return exceptions.table(a, code, stats).over(debug.table(a, code, stats))
 }

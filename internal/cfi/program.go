@@ -1,5 +1,7 @@
 package cfi
 
+import "github.com/startrace/startrace/internal/wire"
+
 // maxRemembered is how many states a function may remember at once; compilers need one.
 const maxRemembered = 64
 
@@ -256,7 +258,11 @@ func (p *program) moveTo(loc uint64, ok bool) bool {
 
 // row puts what is known from this place on into the table.
 func (p *program) row() {
-	if p.table != nil && p.loc < p.limit {
+	switch {
+	case p.table == nil || p.loc >= p.limit:
+	case p.cie.elsewhere:
+		p.table.add(p.loc, wire.UnwindNone)
+	default:
 		p.table.add(p.loc, p.arch.rule(p))
 	}
 }

@@ -85,6 +85,8 @@ type cie struct {
 	encoding byte
 	// augmented: what the augmentation stands for has its length in front, in the FDE too.
 	augmented bool
+	// elsewhere: the return address is in a register that calls do not use.
+	elsewhere bool
 	// signal: the frame is one that the kernel has made for a signal.
 	signal bool
 	// initial is the state in which each function begins.
@@ -94,7 +96,7 @@ type cie struct {
 // maxUnit bounds the units: those of arches are 1 to 8.
 const maxUnit = 64
 
-// readCIE reads one; nil of one that is damaged, or made for another machine.
+// readCIE reads one; nil of one that is damaged, or written in a way that is refused.
 func (s section) readCIE(r record, a *arch) *cie {
 	c := cursor{data: s.data, at: r.body, end: r.end}
 	out := &cie{}
@@ -119,8 +121,8 @@ func (s section) readCIE(r record, a *arch) *cie {
 	} else {
 		returns = c.uleb()
 	}
-	if out.code > maxUnit || out.data > maxUnit || out.data < -maxUnit || returns != a.pc ||
-		!out.augment(&c, augmentation) {
+	out.elsewhere = returns != a.pc
+	if out.code > maxUnit || out.data > maxUnit || out.data < -maxUnit || !out.augment(&c, augmentation) {
 		return nil
 	}
 	p := &program{cursor: c, cie: out, arch: a, base: s.base}

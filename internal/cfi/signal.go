@@ -11,26 +11,32 @@ import (
 // above them is the kernel's. The GNU C library of amd64 says so in its call frame information; Go, musl and the vDSO
 // of arm64 do not, so that debuggers know these instructions by their bytes.
 
-// signalPiece is how much code is looked through at a time.
-const signalPiece = 1 << 20
+const (
+	// signalPiece is how much code is looked through at a time.
+	signalPiece = 1 << 20
+	// maxSignalCode bounds what is looked through of a file.
+	maxSignalCode = 512 << 20
+)
 
 // signalReturns are the rows of such instructions: in files that may have their own, which are Go's programs and files
 // that need no others.
-func signalReturns(f *elffile.File, a *arch, code []elffile.CodeSection) (*table, error) {
+func signalReturns(f *elffile.File, a *arch, code []elffile.CodeSection) *table {
 	t := &table{}
 	if _, golang, _ := f.Section(".note.go.buildid"); !golang && !alone(f) {
-		return t, nil
+		return t
 	}
+	left, overlap := uint64(maxSignalCode), uint64(len(a.signalReturn)-1)
 	for _, s := range code {
-		for at := s.Addr; at < s.End(); at += signalPiece {
-			piece, err := f.Code(at, min(signalPiece+uint64(len(a.signalReturn)), s.End()-at))
-			if err != nil {
-				return t, err
+		for at := s.Addr; at < s.End() && left >= signalPiece; at += min(signalPiece, s.End()-at) {
+			piece, err := f.Code(at, min(signalPiece+overlap, s.End()-at))
+			if err != nil { // it is not loaded
+				break
 			}
 			a.signalReturns(t, at, piece)
+			left -= signalPiece
 		}
 	}
-	return t, nil
+	return t
 }
 
 func (a *arch) signalReturns(t *table, addr uint64, code []byte) {
@@ -40,9 +46,13 @@ func (a *arch) signalReturns(t *table, addr uint64, code []byte) {
 			return
 		}
 		begin := addr + uint64(i)
+		from := begin - min(a.nop, begin)
+		if n := len(t.rows); n > 0 {
+			from = max(from, t.rows[n-1].Addr)
+		}
 		n := i + len(a.signalReturn)
-		t.add(begin-a.nop, wire.UnwindSignal)
-		t.add(addr+uint64(n), uncovered)
 		addr, code = addr+uint64(n), code[n:]
+		t.add(from, wire.UnwindSignal)
+		t.add(addr, uncovered)
 	}
 }

@@ -18,13 +18,15 @@ func known(f *elffile.File, a *arch, code []elffile.CodeSection, t *table) *tabl
 	out := &table{}
 	begins := beginsAt(f)
 	for _, s := range code {
-		if stubs(s.Name) && a.stubs && t.at(s.Addr) == uncovered {
-			out.add(s.Addr, a.make(wire.UnwindSP, 0, 1))
-			out.add(s.End(), uncovered)
-		}
-		if s.Addr <= begins && begins < s.End() && t.at(begins) == uncovered {
+		switch {
+		case a.stubs && stubs(s.Name):
+			if t.at(s.Addr) == uncovered {
+				out.add(s.Addr, a.make(wire.UnwindSP, 0, 1))
+				out.add(s.End(), uncovered)
+			}
+		case s.Addr <= begins && begins < s.End() && t.at(begins) == uncovered:
 			out.add(begins, wire.UnwindStop)
-			out.add(min(begins+entryBytes, s.End()), uncovered)
+			out.add(begins+min(entryBytes, s.End()-begins), uncovered)
 		}
 	}
 	return out

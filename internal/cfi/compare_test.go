@@ -1,0 +1,199 @@
+package cfi_test
+
+import (
+	"bytes"
+	"cmp"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/go-delve/delve/pkg/dwarf/frame"
+
+	"github.com/startrace/startrace/internal/cfi"
+	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// comparison counts what was compared of one file.
+type comparison struct {
+	t           *testing.T
+	file        *elffile.File
+	rows        []cfi.Row
+	compared    int
+	none, wrong int
+}
+
+func compare(t *testing.T, f *elffile.File) *comparison {
+	t.Helper()
+	rows, err := cfi.Rows(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &comparison{t: t, file: f, rows: rows}
+}
+
+// at compares the rule of an address with what others say of it.
+func (c *comparison) at(addr uint64, want said) {
+	c.t.Helper()
+	if want.pc == "u" && c.file.Machine == elf.EM_X86_64 { // undefined
+		want = said{pc: "stop"}
+	}
+	rule := ruleAt(c.rows, addr)
+	got := say(c.file.Machine, rule)
+	c.compared++
+	if got == (said{}) {
+		c.none++
+	}
+	if want.cfa == expression && got != (said{}) { // readelf does not say which
+		want.cfa = got.cfa
+	}
+	if got == want || got == (said{}) && !sayable(c.file.Machine, want) ||
+		got.pc == "stop" && want.pc == "u" || // of arm64, undefined or in its register
+		rule == wire.UnwindSignal && c.returnsFromSignal(addr) {
+		return
+	}
+	if c.wrong++; c.wrong < 10 {
+		c.t.Errorf("%#x: got %+v, want %+v", addr, got, want)
+	}
+}
+
+// returnsFromSignal: the code at an address is that which handlers return to, and of which files may not tell.
+func (c *comparison) returnsFromSignal(addr uint64) bool {
+	code, err := c.file.Code(addr-8, 24)
+	return err == nil && (bytes.Contains(code, []byte("\x0f\x00\x00\x00\x0f\x05")) ||
+		bytes.Contains(code, []byte("\x68\x11\x80\xd2\x01\x00\x00\xd4")))
+}
+
+// outside checks the code between functions: it has no rule, or is known without.
+func (c *comparison) outside(functions []block) {
+	c.t.Helper()
+	end := ^uint64(0) >> 1
+	byPlace := func(a, b block) int { return cmp.Compare(a.begin, b.begin) }
+	for _, f := range slices.SortedFunc(slices.Values(functions), byPlace) {
+		if f.begin > end+16 && !c.known(end) {
+			c.t.Errorf("%#x, behind a function: got %+v, want none", end, say(c.file.Machine, ruleAt(c.rows, end)))
+		}
+		end = f.end
+	}
+	if !c.known(end) {
+		c.t.Errorf("%#x, behind all functions: got %+v, want none", end, say(c.file.Machine, ruleAt(c.rows, end)))
+	}
+}
+
+// known: the code at an address has no rule, or one that the file does not tell, or padding follows.
+func (c *comparison) known(addr uint64) bool {
+	rule := ruleAt(c.rows, addr)
+	return rule == wire.UnwindNone || c.next(addr)-addr <= 16 || addr == c.file.Entry() && rule == wire.UnwindStop ||
+		rule == wire.UnwindSignal && c.returnsFromSignal(addr)
+}
+
+// next is where the row behind an address begins.
+func (c *comparison) next(addr uint64) uint64 {
+	i := slices.IndexFunc(c.rows, func(r cfi.Row) bool { return r.Addr > addr })
+	if i < 0 {
+		return ^uint64(0)
+	}
+	return c.rows[i].Addr
+}
+
+// enough reports what was compared, and that it was most of the code.
+func (c *comparison) enough() {
+	c.t.Helper()
+	c.t.Logf("%d rows; %d addresses compared, %d of them without a rule, %d wrong", len(c.rows), c.compared, c.none,
+		c.wrong)
+	if c.compared == 0 || c.none*20 > c.compared {
+		c.t.Error("too few were compared, or have a rule")
+	}
+}
+
+// TestReadelf compares each row that readelf makes of a file, at its first and its last byte.
+func TestReadelf(t *testing.T) {
+	everyProgram(t, func(t *testing.T, f *elffile.File) {
+		c := compare(t, f)
+		functions := readelf(t, f.Path, f.Machine)
+		for _, b := range functions {
+			for i, l := range b.lines {
+				end := b.end
+				if i+1 < len(b.lines) {
+					end = b.lines[i+1].addr
+				}
+				c.at(l.addr, l.said)
+				c.at(end-1, l.said)
+			}
+		}
+		c.outside(functions)
+		c.enough()
+	})
+}
+
+// TestDelve compares addresses by chance with what the debugger's package says, by which internal/callframe looks up
+// single ones.
+func TestDelve(t *testing.T) {
+	everyProgram(t, func(t *testing.T, f *elffile.File) {
+		c := compare(t, f)
+		functions := append(parsed(t, f, ".eh_frame"), parsed(t, f, ".debug_frame")...)
+		functions = frame.FrameDescriptionEntries{}.Append(functions)
+		r := rand.New(rand.NewPCG(1, uint64(len(functions))))
+		for range 10_000 {
+			fn := functions[r.IntN(len(functions))]
+			if fn.CIE.Version == 4 { // it passes by what only these have, and takes what follows for something else
+				t.Skip("needs call frame information of versions 1 to 3: delve reads no other")
+			}
+			addr := fn.Begin() + r.Uint64N(fn.End()-fn.Begin())
+			if context, err := fn.EstablishFrame(addr); err == nil { // it does not know all instructions
+				c.at(addr, saidByDelve(f.Machine, context))
+			}
+		}
+		c.enough()
+	})
+}
+
+func parsed(t *testing.T, f *elffile.File, name string) frame.FrameDescriptionEntries {
+	t.Helper()
+	s, ok, err := f.Section(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !ok {
+		return nil
+	}
+	base := s.Addr
+	if name == ".debug_frame" {
+		base = 0
+	}
+	list, err := frame.Parse(s.Data, binary.LittleEndian, 0, 8, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func saidByDelve(machine elf.Machine, c *frame.FrameContext) said {
+	fp, numbers := uint64(6), map[uint64]string{6: "rbp", 7: "rsp"}
+	if machine == elf.EM_AARCH64 {
+		fp, numbers = 29, map[uint64]string{29: "x29", 31: "sp"}
+	}
+	out := said{cfa: expression, fp: place(c.Regs[fp]), pc: "elsewhere"}
+	if c.RetAddrReg == 16 || c.RetAddrReg == 30 {
+		out.pc = place(c.Regs[c.RetAddrReg])
+	}
+	if c.CFA.Rule == frame.RuleCFA {
+		out.cfa = fmt.Sprintf("%s%+d", numbers[c.CFA.Reg], c.CFA.Offset)
+	}
+	return out
+}
+
+func place(r frame.DWRule) string {
+	switch r.Rule {
+	case frame.RuleUndefined, frame.RuleSameVal: // the first is also of registers that nothing is said of
+		return "u"
+	case frame.RuleOffset:
+		return fmt.Sprintf("c%+d", r.Offset)
+	case frame.RuleExpression:
+		return expression
+	}
+	return "other"
+}

@@ -1,0 +1,14 @@
+package cfi
+
+import (
+	"debug/elf"
+
+	"github.com/startrace/startrace/internal/elffile"
+)
+
+// FrameRows gives the rows of two sections that are no file's: the first is loaded at an address, and so is the code.
+func FrameRows(machine elf.Machine, exceptions, debug []byte, addr uint64, code ...elffile.CodeSection) ([]Row, Stats) {
+	stats := Stats{}
+	t := arches[machine].table(section{data: exceptions, base: addr}, section{data: debug, debug: true}, code, &stats)
+	return t.finish(&stats), stats
+}
