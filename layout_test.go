@@ -130,7 +130,8 @@ var layers = []layer{
 	{"internal/sourcefunc", []string{"internal/dwarfinfo", "internal/sourceline"}, nil},
 	{"internal/callframe", []string{"internal/location"}, []string{delve + "frame"}},
 	{"internal/cfi", []string{"internal/elffile", "internal/wire"}, nil},
-	{"internal/unwind", []string{"internal/cfi", "internal/elffile", "internal/mapping", "internal/wire"}, nil},
+	{"internal/unwind", []string{"internal/cfi", "internal/elffile", "internal/mapping", "internal/until",
+		"internal/wire"}, []string{ebpf}},
 	{"internal/locals", []string{"internal/dwarfinfo", "internal/location", "internal/sourceline"},
 		[]string{"github.com/ianlancetaylor/demangle"}},
 	{"internal/sourceline", []string{"internal/dwarfinfo"}, nil},
@@ -238,7 +239,7 @@ func within(folder, top string) bool { return folder == top || strings.HasPrefix
 // BTF, internal/bpf makes the calls for the others.
 var holders = []string{
 	"internal/attach", "internal/stream", "internal/state", "internal/procs", "internal/sideband", "internal/bpf",
-	"internal/kernel", "test",
+	"internal/kernel", "internal/unwind", "test",
 }
 
 // makers make descriptors or mappings, by package and function; an empty function stands for the whole package.
@@ -285,6 +286,7 @@ var starters = map[string]string{
 	"internal/target/target.go":       "the command and the process end at any time",
 	"internal/attach/loaded.go":       "closing thousands of links one by one waits for a grace period each",
 	"internal/world/caller.go":        "a thread that has another user is not used again",
+	"internal/unwind":                 "files are read, and the kernel is waited for, beside the events",
 	"internal/until/later.go":         "what takes long must not keep a run from its end",
 	"internal/listing/writepoints.go": "the arguments of all functions are some 800,000 lines",
 	"test":                            "programs of the tests",
