@@ -23,9 +23,6 @@ TEXT startrace_entry(SB),NOSPLIT|NOFRAME,$0
 	JMP   refuse
 
 processes:
-	MOVL $16, R12 // so many are to be there at once, each a child of the one before
-
-another:
 	MOVL  $56, AX     // clone
 	MOVL  $0x4111, DI // CLONE_VM | CLONE_VFORK | SIGCHLD
 	XORL  SI, SI      // on the same stack: nobody changes it
@@ -35,30 +32,43 @@ another:
 	SYSCALL
 	CMPQ  AX, $0
 	JLT   failed
-	JGT   ended
-	SUBL  $1, R12 // in the child
-	JNE   another
-	JMP   leave
+	JGT   made
+	MOVL  $15, R12 // in the child: so many threads are to be there beside it
+
+another:
+	MOVL $56, AX      // clone
+	MOVL $0x50f00, DI // CLONE_VM | _FS | _FILES | _SIGHAND | _THREAD | _SYSVSEM
+	SYSCALL
+	CMPQ AX, $0
+	JEQ  stay
+	JLT  few
+	SUBL $1, R12
+	JNE  another
+	JMP  leave
+
+few:
+	MOVQ AX, ·processError(SB)
+
+leave:
+	MOVL $231, AX // exit_group, with which the threads end
+	XORL DI, DI
+	SYSCALL
+
+stay:
+	MOVL $34, AX // pause
+	SYSCALL
+	JMP  stay
 
 failed:
 	MOVQ AX, ·processError(SB)
-	JMP  back
+	JMP  tried
 
-ended:
+made:
 	MOVQ AX, DI
-	MOVL $61, AX // wait4
+	MOVL $61, AX // wait4: the child has ended when its threads have
 	XORL SI, SI
 	XORL DX, DX
 	XORL R10, R10
-	SYSCALL
-
-back:
-	CMPL R12, $16
-	JEQ  tried
-
-leave:
-	MOVL $60, AX // exit
-	XORL DI, DI
 	SYSCALL
 
 tried:

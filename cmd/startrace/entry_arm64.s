@@ -23,9 +23,6 @@ TEXT startrace_entry(SB),NOSPLIT|NOFRAME,$0
 	B    refuse
 
 processes:
-	MOVD $16, R19 // so many are to be there at once, each a child of the one before
-
-another:
 	MOVD $220, R8    // clone
 	MOVD $0x4111, R0 // CLONE_VM | CLONE_VFORK | SIGCHLD
 	MOVD $0, R1      // on the same stack: nobody changes it
@@ -35,29 +32,50 @@ another:
 	SVC  $0
 	CMP  $0, R0
 	BLT  failed
-	BGT  ended
-	SUB  $1, R19 // in the child
+	BGT  made
+	MOVD $15, R19 // in the child: so many threads are to be there beside it
+
+another:
+	MOVD $220, R8     // clone
+	MOVD $0x50f00, R0 // CLONE_VM | _FS | _FILES | _SIGHAND | _THREAD | _SYSVSEM
+	MOVD $0, R1
+	MOVD $0, R2
+	MOVD $0, R3
+	MOVD $0, R4
+	SVC  $0
+	CMP  $0, R0
+	BEQ  stay
+	BLT  few
+	SUB  $1, R19
 	CBNZ R19, another
 	B    leave
 
-failed:
+few:
 	MOVD R0, ·processError(SB)
-	B    back
 
-ended:
-	MOVD $260, R8 // wait4, of R0
+leave:
+	MOVD $94, R8 // exit_group, with which the threads end
+	MOVD $0, R0
+	SVC  $0
+
+stay:
+	MOVD $73, R8 // ppoll, of nothing and for ever
+	MOVD $0, R0
 	MOVD $0, R1
 	MOVD $0, R2
 	MOVD $0, R3
 	SVC  $0
+	B    stay
 
-back:
-	CMP $16, R19
-	BEQ tried
+failed:
+	MOVD R0, ·processError(SB)
+	B    tried
 
-leave:
-	MOVD $93, R8 // exit
-	MOVD $0, R0
+made:
+	MOVD $260, R8 // wait4 of R0: the child has ended when its threads have
+	MOVD $0, R1
+	MOVD $0, R2
+	MOVD $0, R3
 	SVC  $0
 
 tried:
