@@ -7,8 +7,8 @@ package main
 // EAGAIN, and only a try tells what they leave: a container does not see the groups above its own.
 //
 // One child is made, which has fifteen threads that wait for nothing. All end with it, and have ended when it has been
-// waited for. A chain of sixteen processes would do as well, but takes a third longer, and where CPUs are busy each link
-// waits for its turn; every start pays for that.
+// waited for. A chain of sixteen processes would do as well, but takes a third longer, and where CPUs are busy each of
+// them waits for its turn; every start pays for that.
 var processError int64
 
 // fewProcesses is what the user is told if it is EAGAIN.

@@ -121,7 +121,8 @@ func beginAlike(x, y starlark.Value) bool {
 	return err == nil && same
 }
 
-// compared is what stands for a comparison of which the operands could be lists that were cut; nil for x itself.
+// compared is what stands for a comparison of which the operands could be lists that were cut; nil for x itself. Names
+// make no such list: they are compared by the call, which takes its time, only in runs in which there was one.
 func compared(x *syntax.BinaryExpr) syntax.Expr {
 	name := map[syntax.Token]string{syntax.IN: inName, syntax.NOT_IN: notInName, syntax.EQL: equalName,
 		syntax.NEQ: unequalName}[x.Op]
@@ -129,8 +130,30 @@ func compared(x *syntax.BinaryExpr) syntax.Expr {
 	if name == "" || isWhole(x.Y) || !membership && isWhole(x.X) {
 		return nil
 	}
-	return callOf(name, x.OpPos, x.X, x.Y)
+	call := callOf(name, x.OpPos, x.X, x.Y)
+	if !isThere(x.X) || !isThere(x.Y) {
+		return call
+	}
+	return &syntax.CondExpr{If: x.OpPos, Cond: &syntax.Ident{NamePos: x.OpPos, Name: anyCutName}, True: call,
+		ElsePos: x.OpPos, False: &syntax.BinaryExpr{X: x.X, OpPos: x.OpPos, Op: x.Op, Y: x.Y}}
 }
+
+// isThere reports whether x is a name or a literal: it can be evaluated twice, and makes no list.
+func isThere(x syntax.Expr) bool {
+	switch x := x.(type) {
+	case *syntax.ParenExpr:
+		return isThere(x.X)
+	case *syntax.Ident, *syntax.Literal:
+		return true
+	}
+	return false
+}
+
+// anyCut is true in a run in which there was a list that was cut.
+type anyCut struct{ starlark.NoneType }
+
+// Truth is asked at each comparison.
+func (anyCut) Truth() starlark.Bool { return starlark.Bool(value.AnyCutList()) }
 
 // isWhole reports whether x is no tuple that was cut, or is compared with none by ==, whatever the names in it are.
 func isWhole(x syntax.Expr) bool {

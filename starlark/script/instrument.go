@@ -27,7 +27,8 @@ import (
 //	s[i:j:k]        $stepped(s)[i:j:k]
 //	s[i:j]          $sliced(s)[i:j]
 //	b"\x01"         $bytes("\x01")
-//	x in y          $in(x, y)                 also not in, == and !=, of what could be a list that was cut
+//	x in y          $in(x, y)                 also not in, == and !=, of what could be a list that was cut; of names
+//	                                          $in(x, y) if $any_cut else x in y
 //	e.args.dfd      $bits($ev[0], $ev[-1])    in a copy, where printf shows it without its sign, or as a text
 //	                                          (specialise.go)
 //
@@ -49,9 +50,10 @@ const (
 	notInName   = "$not_in"
 	equalName   = "$equal"
 	unequalName = "$unequal"
+	anyCutName  = "$any_cut"
 )
 
-// instruments are the functions by these names.
+// instruments are what has these names: functions, and whether a list was cut.
 var instruments = starlark.StringDict{
 	plusName:    operator(plusName, syntax.PLUS, value.Operate),
 	percentName: operator(percentName, syntax.PERCENT, value.Operate),
@@ -68,6 +70,7 @@ var instruments = starlark.StringDict{
 	notInName:   comparison(notInName, syntax.NOT_IN),
 	equalName:   comparison(equalName, syntax.EQL),
 	unequalName: comparison(unequalName, syntax.NEQ),
+	anyCutName:  anyCut{},
 }
 
 // onBytes are the interpreter's builtins that take or give bytes, for ours.

@@ -35,6 +35,9 @@ func (moreElements) String() string { return cutMark }
 // anyCutList is whether there was one: most runs have none.
 var anyCutList atomic.Bool
 
+// AnyCutList reports whether there was a tuple that was cut since the program began.
+func AnyCutList() bool { return anyCutList.Load() }
+
 // CutTuple makes the tuple of elems that knows that there were more.
 func CutTuple(elems []starlark.Value) starlark.Tuple {
 	anyCutList.Store(true)

@@ -31,7 +31,8 @@ int main() {
 	binary := need.Built(t, "g++ -g -O0", "cut.cc", source)
 	names := map[string]string{"99 in l": "in", "99 not in l": "not in", "l == whole": "==", "whole != l": "!=",
 		"l == whole[:64]": "==", "sum(l)": "sum", "max(l)": "max", "min(l)": "min", "sorted(l)": "sorted",
-		"any(l[:1] + l[64:])": "any", "all(l[1:])": "all"}
+		"any(l[:1] + l[64:])": "any", "all(l[1:])": "all",
+		"99 in e.args.o.l": "in", "e.args.o.l == whole": "=="}
 	var told, silent []string
 	for x := range names {
 		told = append(told, x)
