@@ -11,8 +11,9 @@ import (
 type arch struct {
 	fp, sp, pc uint64 // pc is, on arm64, the link register
 	savedBits  int
-	// stubs: stubs of calls into libraries push what they have to say, and are known.
-	stubs bool
+	// pushes: a call pushes its return address, and so do stubs of calls into libraries what they have to say.
+	pushes bool
+
 	// rule gives what the state of a program says: UnwindNone if no rule can say it.
 	rule func(*program) uint32
 
@@ -20,16 +21,43 @@ type arch struct {
 	// a walk looks up the instruction before a return address.
 	signalReturn []byte
 	nop          uint64
+
+	// stub is the rule of such stubs. lazyStub is how the first one begins where libraries are linked when they are
+	// called, and lazyStubs are the rows then.
+	stub      uint32
+	lazyStub  []byte
+	lazyStubs []stubRow
 }
+
+// The parts of rules of either machine.
+const (
+	amd64Operand = wire.UnwindKindBits + wire.UnwindSavedBitsAMD64
+	arm64Operand = wire.UnwindKindBits + wire.UnwindSavedBitsARM64
+	savedOne     = 1 << wire.UnwindKindBits
+)
 
 var arches = map[elf.Machine]*arch{
 	elf.EM_X86_64: {
-		fp: 6, sp: 7, pc: 16, savedBits: wire.UnwindSavedBitsAMD64, rule: amd64Rule, stubs: true,
+		fp: 6, sp: 7, pc: 16, savedBits: wire.UnwindSavedBitsAMD64, pushes: true, rule: amd64Rule,
 		signalReturn: []byte("\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05"), nop: 1, // mov $rt_sigreturn, %rax; syscall
+		stub:     wire.UnwindSP | 1<<amd64Operand,
+		lazyStub: []byte("\xff\x35"), // push; jmp; then, 16 bytes each: jmp, push, jmp
+		lazyStubs: []stubRow{
+			{0, wire.UnwindSP | 2<<amd64Operand},
+			{6, wire.UnwindSP | 3<<amd64Operand},
+			{16, wire.UnwindStub | 11<<amd64Operand},
+		},
 	},
 	elf.EM_AARCH64: {
 		fp: 29, sp: 31, pc: 30, savedBits: wire.UnwindSavedBitsARM64, rule: arm64Rule,
 		signalReturn: []byte("\x68\x11\x80\xd2\x01\x00\x00\xd4"), nop: 4, // mov x8, #rt_sigreturn; svc #0
+		stub:     wire.UnwindSP,
+		lazyStub: []byte("\xf0\x7b\xbf\xa9"), // stp x16, x30, [sp, #-16]!
+		lazyStubs: []stubRow{
+			{0, wire.UnwindSP},
+			{4, wire.UnwindLinkOnly | savedOne | 2<<arm64Operand},
+			{32, wire.UnwindSP},
+		},
 	},
 }
 
@@ -57,7 +85,7 @@ func (a *arch) cfa(p *program, saved int64) uint32 {
 	case howOffset:
 	case howExpression:
 		expression := cfa.expression(p.data)
-		if n, ok := stubPush(expression); ok && a.stubs {
+		if n, ok := stubPush(expression); ok && a.pushes {
 			return a.make(wire.UnwindStub, saved, n)
 		}
 		var ok bool

@@ -1,6 +1,7 @@
 package cfi
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/startrace/startrace/internal/elffile"
@@ -12,17 +13,16 @@ import (
 // entryBytes is how much of the code at a program's entry belongs to the frame that nobody has called.
 const entryBytes = 64
 
-// known are the rows of such code that a table does not cover: stubs of calls into libraries, which begin with nothing
-// but the return address on the stack, and where the program begins.
+// known are the rows of such code that a table does not cover: stubs of calls into libraries, and where the program
+// begins.
 func known(f *elffile.File, a *arch, code []elffile.CodeSection, t *table) *table {
 	out := &table{}
 	begins := beginsAt(f)
 	for _, s := range code {
 		switch {
-		case a.stubs && stubs(s.Name):
+		case isOfStubs(s.Name):
 			if t.at(s.Addr) == uncovered {
-				out.add(s.Addr, a.make(wire.UnwindSP, 0, 1))
-				out.add(s.End(), uncovered)
+				a.stubs(out, f, s)
 			}
 		case s.Addr <= begins && begins < s.End() && t.at(begins) == uncovered:
 			out.add(begins, wire.UnwindStop)
@@ -32,8 +32,31 @@ func known(f *elffile.File, a *arch, code []elffile.CodeSection, t *table) *tabl
 	return out
 }
 
-func stubs(name string) bool {
+// isOfStubs says whether a section has stubs, by its name: .plt, .plt.sec, .plt.got, .iplt.
+func isOfStubs(name string) bool {
 	return strings.HasPrefix(name, ".plt") || strings.HasPrefix(name, ".iplt")
+}
+
+// A stubRow is a row of stubs, so many bytes behind the first one.
+type stubRow struct {
+	at   uint64
+	rule uint32
+}
+
+// stubs gives the rows of a section of stubs. They begin as a function does. Where libraries are linked when they are
+// called, the first stub is the one to which the others go on, with something more on the stack.
+func (a *arch) stubs(t *table, f *elffile.File, s elffile.CodeSection) {
+	rows := []stubRow{{0, a.stub}}
+	first, err := f.Code(s.Addr, min(uint64(len(a.lazyStub)), s.Size))
+	if err == nil && bytes.Equal(first, a.lazyStub) {
+		rows = a.lazyStubs
+	}
+	for _, r := range rows {
+		if r.at < s.Size {
+			t.add(s.Addr+r.at, r.rule)
+		}
+	}
+	t.add(s.End(), uncovered)
 }
 
 // beginsAt is where a program begins; 0 of libraries, which old linkers give an entry, too.

@@ -1,0 +1,175 @@
+package cfi_test
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/internal/cfi"
+	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/wire"
+	"github.com/startrace/startrace/test/need"
+)
+
+// rowsOf gives the rows of a file from the begin of a section of code to its end, counted from there.
+func rowsOf(t *testing.T, path, name string) (out []cfi.Row) {
+	t.Helper()
+	f := opened(t, path)
+	rows, err := cfi.Rows(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range f.CodeSections() {
+		if s.Name != name {
+			continue
+		}
+		out = []cfi.Row{{Rule: ruleAt(rows, s.Addr)}}
+		for _, r := range rows {
+			if r.Addr > s.Addr && r.Addr < s.End() {
+				out = append(out, cfi.Row{Addr: r.Addr - s.Addr, Rule: r.Rule})
+			}
+		}
+	}
+	return out
+}
+
+// TestStubs: those of a program have the same rows whether the linker tells of them or not.
+func TestStubs(t *testing.T) {
+	const source = "#include <stdio.h>\nint main(int argc, char **argv) { return printf(\"%d\\n\", argc); }\n"
+	const lazy = "0 rsp+16 u c-8 | 6 rsp+24 u c-8 | 10 stub 11 u c-8"
+	for _, c := range []struct {
+		command, section string
+		machine          elf.Machine
+		want             string
+	}{
+		{"gcc -O1 -Wl,-z,lazy -Wl,--ld-generated-unwind-info", ".plt", elf.EM_X86_64, lazy},
+		{"gcc -O1 -Wl,-z,lazy -Wl,--no-ld-generated-unwind-info", ".plt", elf.EM_X86_64, lazy},
+		{"gcc -O1 -Wl,-z,now -Wl,--no-ld-generated-unwind-info", ".plt.got", elf.EM_X86_64, "0 rsp+8 u c-8"},
+		{"gcc -O1 -static", ".plt", elf.EM_X86_64, "0 rsp+8 u c-8"},
+		{"aarch64-linux-gnu-gcc -O1 -Wl,-z,lazy", ".plt", elf.EM_AARCH64, "0 sp+0 u u | 4 sp+16 u c-8 | 20 sp+0 u u"},
+		{"aarch64-linux-gnu-gcc -O1 -static", ".plt", elf.EM_AARCH64, "0 sp+0 u u"},
+	} {
+		t.Run(c.command, func(t *testing.T) {
+			path := need.Built(t, c.command, "main.c", source)
+			if got := shown(c.machine, rowsOf(t, path, c.section)); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestWithoutFrames: where a program begins, and what its handlers of signals return to, in a program that tells of one
+// function only.
+func TestWithoutFrames(t *testing.T) {
+	for _, c := range []struct {
+		command, source string
+		machine         elf.Machine
+		want            string
+	}{
+		{"gcc -nostdlib -static", `
+	.globl _start
+	.skip 3, 0x90
+_start:
+	call work
+	.skip 95, 0x90
+restorer:
+	mov $15, %rax
+	syscall
+	.skip 91, 0x90
+work:
+	.cfi_startproc
+	ret
+	.cfi_endproc
+`, elf.EM_X86_64, "0 none | 3 stop | 43 none | 66 signal | 70 none | cb rsp+8 u c-8"},
+		{"aarch64-linux-gnu-gcc -nostdlib -static", `
+	.globl _start
+_start:
+	bl work
+	.skip 96
+restorer:
+	mov x8, #139
+	svc #0
+	.skip 92
+work:
+	.cfi_startproc
+	ret
+	.cfi_endproc
+`, elf.EM_AARCH64, "0 stop | 40 none | 60 signal | 6c none | c8 sp+0 u u"},
+	} {
+		t.Run(c.command, func(t *testing.T) {
+			path := need.Built(t, c.command, "start.s", c.source)
+			if got := shown(c.machine, rowsOf(t, path, ".text")); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestSignalsOfGo: the code that handlers return to in a program of Go is found once.
+func TestSignalsOfGo(t *testing.T) {
+	rows, err := cfi.Rows(opened(t, builtGo(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, r := range rows {
+		if r.Rule == wire.UnwindSignal {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d rows are frames of signals, want 1", n)
+	}
+}
+
+// TestVDSO: the kernel's own code in each process tells of its frames.
+func TestVDSO(t *testing.T) {
+	image := vdso(t)
+	f, err := elffile.Read("[vdso]", bytes.NewReader(image), int64(len(image)), elffile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := cfi.Rows(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats, err := cfi.Inspect(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stats.Damaged > 0 || stats.Unknown > 0 || len(rows) < 4 {
+		t.Errorf("%d rows, %+v", len(rows), stats)
+	}
+}
+
+func vdso(t *testing.T) []byte {
+	t.Helper()
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(maps)) {
+		if !strings.HasSuffix(line, "[vdso]\n") {
+			continue
+		}
+		var from, to int64
+		if _, err := fmt.Sscanf(line, "%x-%x", &from, &to); err != nil {
+			t.Fatal(err)
+		}
+		memory, err := os.Open("/proc/self/mem")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer memory.Close()
+		image := make([]byte, to-from)
+		if _, err := memory.ReadAt(image, from); err != nil {
+			t.Fatal(err)
+		}
+		return image
+	}
+	t.Skip("needs a kernel with a vDSO; an emulator of programs has none")
+	return nil
+}
