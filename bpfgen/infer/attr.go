@@ -211,6 +211,9 @@ func (b attributes) index(x, i val, pos plan.Pos) val {
 		v := b.dictGet(d, i, nil, pos)
 		return v
 	}
+	if t := x.typ(); x.expr != nil && t.Kind == types.Bytes && t.Label == "" {
+		return b.byteAt(x, i, pos)
+	}
 	noElements(x, pos)
 	elems, ok := b.elements(x, pos)
 	if text, isBytes := x.c.(plan.Bytes); isBytes {
@@ -235,6 +238,19 @@ func (b attributes) index(x, i val, pos plan.Pos) val {
 		wrong(pos, "index %d, and %s has %s here", n, x.describe(), format.Count(len(elems), "element"))
 	}
 	return elems[at]
+}
+
+// byteAt is x[i] of bytes that are a value, as those of a table.
+func (b attributes) byteAt(x, i val, pos plan.Pos) val {
+	n, ok := i.constInt()
+	if !ok {
+		refuse(pos, constantIndex, "bytes")
+	}
+	if most := int64(x.typ().Cap); n < -most || n >= most {
+		wrong(pos, "an index of these bytes is from 0 to %d, or from -1 to %d", most-1, -most)
+	}
+	return exprVal(&tree.Expr{Op: tree.OpByteAt, Type: types.IntOf(8, false), Int: n,
+		Args: []*tree.Expr{b.present(x, "bytes", pos)}, Pos: pos})
 }
 
 // position is e.args[i].

@@ -37,6 +37,8 @@ func (b exprs) eval(e *tree.Expr) val {
 		return b.condExpr(e)
 	case tree.OpStrLen:
 		return intVal(e.Type, b.strLen(b.expr(e.Args[0]).s))
+	case tree.OpByteAt:
+		return intVal(e.Type, texts{b.code}.byteAt(b.expr(e.Args[0]).s, e.Int))
 	case tree.OpTuple, tree.OpRecord:
 		return b.tuple(e)
 	case tree.OpElem:

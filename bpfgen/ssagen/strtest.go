@@ -158,6 +158,19 @@ func (b texts) endsWith(s *str, c string, then, els *ir.Block) {
 	b.cond(constBool(true), then, els)
 }
 
+// byteAt is byte i of s, or of its end where i is below 0. Of a text that has not so many the handler ends.
+func (b texts) byteAt(s *str, i int64) *ir.Value {
+	missing := func() { b.errorSite("index behind the last byte") }
+	n := copies(b).saneLen(b.strLen(s))
+	if i >= 0 {
+		b.unless(ir.ULE, n, i, missing)
+		return b.Load(1, b.strAddr(s, 0), i)
+	}
+	b.unless(ir.ULT, n, -i, missing)
+	b.unless(ir.UGT, n, int64(s.room), missing) // never; the verifier wants it
+	return b.Load(1, b.Op(ir.OpAdd, b.strAddr(s, 0), n), i)
+}
+
 // orderStrs branches on x < y, bytewise.
 func (b texts) orderStrs(x, y *str, then, els *ir.Block) {
 	nx, ny := b.strLen(x), b.strLen(y)

@@ -102,6 +102,7 @@ const (
 
 	// Strings.
 	OpStrLen      // bytes without the NUL
+	OpByteAt      // byte n of Args[0]: Bytes; below 0 from the end; ends the handler where there is none
 	OpStartsWith  // Args: s, constant
 	OpEndsWith    // Args: s, constant
 	OpContains    // Args: haystack, constant
