@@ -3,6 +3,7 @@ package attach
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,15 +13,17 @@ import (
 )
 
 // Shared has the maps that several units use: those of containers, that of the containers' epochs, and that which says
-// for each CPU how many programs are in calls that take locks. The first unit that uses one makes its map; the others
-// get the same one. The maps belong to Shared and outlive the units.
+// for each CPU how many programs are in calls that take locks, and those by which user stacks are walked. The first
+// unit that uses one makes its map; the others get the same one. The maps belong to Shared and outlive the units.
 type Shared struct{ maps map[string]*ebpf.Map }
 
-// isShared: the numbers of containers mean the same in all units, and so do those of CPUs; all else belongs to one.
+// isShared: the numbers of containers mean the same in all units, and so do those of CPUs and of processes; all else
+// belongs to one.
 func isShared(name string) bool {
 	number, _ := strings.CutPrefix(name, tree.MapContainer)
 	_, err := strconv.Atoi(number)
-	return name == tree.MapEpochs || name == tree.MapBusy || err == nil
+	ofRun := []string{tree.MapEpochs, tree.MapBusy, tree.MapUnwindProcesses, tree.MapUnwindTables, tree.MapUnwindRows}
+	return err == nil || slices.Contains(ofRun, name)
 }
 
 // find gives the map that a unit is to use, nil where it makes its own.

@@ -77,7 +77,7 @@ func (c *cpus) renew() {
 // came opens the events of a CPU that came online, and says at which probes.
 func (c *cpus) came(cpu int) {
 	change, err := c.changed(cpu, attach.CPUCame)
-	err = errors.Join(err, c.loader.delivery.frames.Processes.CPUCame(cpu))
+	err = errors.Join(err, c.loader.delivery.frames.Processes.CPUCame(cpu), c.loader.wakeByProcesses(nil))
 	if len(change.probes) > 0 {
 		c.loader.messages.Sayf("CPU %d came online: attached %s there", cpu, enumerate(change.probes))
 	}

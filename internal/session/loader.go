@@ -132,6 +132,7 @@ func (l *loader) bindStacks(p *part) error {
 		frames.Kernel.Read()
 	}
 	l.listen(p, frames)
+	l.walk(p, frames)
 	if m := p.loaded.Map(tree.MapStacks); m != nil {
 		p.stacks = frames.Add(m, p.unit.Tree.Programs)
 	}

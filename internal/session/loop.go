@@ -35,6 +35,7 @@ func (s *session) turn(begin uint64) error {
 	if err != nil {
 		return err
 	}
+	s.loader.sayTrouble()
 	s.delivery.flush(settled)
 	s.growth.grow()
 	s.cpus.follow()

@@ -94,6 +94,7 @@ func (s *session) makeLoader() {
 		l.keepTypes, s.loaded.names.bind, func(p *part) error { return s.growth.follow(p) }, s.followCPUs,
 		s.cgroup.bind, l.bindStacks, s.loaded.containers.bind, s.loaded.bindSpans(s.host.Env()), l.follow,
 		s.delivery.bind, s.loaded.controls.bind, l.openRing,
+		l.wakeByProcesses,
 	}
 	s.loader = l
 }

@@ -9,18 +9,20 @@ import (
 	"github.com/startrace/startrace/internal/binary"
 )
 
-// release lets the command of -c run. Where probes watch its memory and its program is
-// position-independent, they are attached between: it has its memory by then, and has
-// run nothing.
+// release lets the command of -c run. Between, when it has its memory and has run nothing, it gets its table where
+// programs walk along its stacks, and where probes watch its memory and its program is position-independent, they are
+// attached.
 func (s *session) release() error {
-	moves := func(p *part) bool { return attach.Moves(p.loaded) }
-	if !slices.ContainsFunc(s.loaded.parts.list, moves) {
+	moves := slices.ContainsFunc(s.loaded.parts.list, func(p *part) bool { return attach.Moves(p.loaded) })
+	if !moves && !(s.loaded.frames.Processes.Walks.On() && s.target.Stops()) {
 		return s.target.Release(nil)
 	}
 	return s.target.Release(func() error {
-		var errs []error
+		errs := []error{s.loader.readyCommand()}
 		for _, p := range s.loaded.parts.list {
-			errs = append(errs, attach.AttachMoved(p.loaded))
+			if moves {
+				errs = append(errs, attach.AttachMoved(p.loaded))
+			}
 		}
 		return s.machine.WithCause(errors.Join(errs...))
 	})

@@ -194,6 +194,7 @@ func (s *session) close() {
 		s.closing(b)
 	}
 	s.closing(&s.loaded.spans)
+	s.closing(&s.loaded.frames.Processes.Walks)
 	s.detach()
 	if s.growth != nil {
 		s.closing(s.growth)

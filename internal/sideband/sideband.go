@@ -163,8 +163,10 @@ func openEvent(thread, cpu int) (int, error) {
 	attr := unix.PerfEventAttr{
 		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_DUMMY, Sample_type: unix.PERF_SAMPLE_TIME,
 		Bits: unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitComm | unix.PerfBitCommExec | unix.PerfBitTask |
-			unix.PerfBitSampleIDAll | unix.PerfBitUseClockID | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv,
+			unix.PerfBitSampleIDAll | unix.PerfBitUseClockID | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv |
+			unix.PerfBitWatermark,
 		Clockid: unix.CLOCK_MONOTONIC,
+		Wakeup:  1, // each byte, and so each record, makes the descriptor readable: events that wake are samples only
 	}
 	if thread != all {
 		attr.Bits |= unix.PerfBitInherit
@@ -219,6 +221,14 @@ func (b *Band) take(r *ring) error {
 
 func (b *Band) news() bool {
 	return len(b.early) > 0 || slices.ContainsFunc(b.rings, func(r *ring) bool { return !r.empty() })
+}
+
+// Rings are the descriptors of the rings, each of which can be read (poll(2)) as soon as the kernel writes a record.
+func (b *Band) Rings() (list []int) {
+	for _, r := range b.rings {
+		list = append(list, r.fd)
+	}
+	return list
 }
 
 // Lost is how many records found no room so far: then what is known of any

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"github.com/startrace/startrace/internal/mapping"
 	"github.com/startrace/startrace/internal/sideband"
 	"github.com/startrace/startrace/internal/symbols"
 	"github.com/startrace/startrace/internal/wire"
@@ -15,7 +16,9 @@ type Processes struct {
 	symbols.Namer
 	band *sideband.Band // nil where nobody asks, or the kernel does not tell
 	lost uint64         // of the band's records
-	news []processNews
+	// Walks are those of programs along the stacks of processes.
+	Walks Walks
+	news  []processNews
 }
 
 // processNews says that a process has a new stack.
@@ -56,19 +59,35 @@ func (u *Processes) note(t *Table, rec []byte) {
 // of which there is news: what they had mapped by then has been told.
 func (u *Processes) See() error {
 	if u.band != nil {
-		if err := u.band.Read(u.Tell); err != nil {
+		if err := u.band.Read(u.hear); err != nil {
 			return err
 		}
 		if lost := u.band.Lost(); lost != u.lost {
 			u.lost = lost
 			u.Listen(true)
+			u.Walks.lost()
 		}
 	}
+	u.Walks.follow(u.news)
 	for _, n := range u.news {
 		n.stacks.see(n)
 	}
 	u.news = u.news[:0]
 	return nil
+}
+
+// hear takes an event of the band.
+func (u *Processes) hear(e *mapping.Change) {
+	u.Tell(e)
+	u.Walks.tell(e)
+}
+
+// Rings are the descriptors that can be read when the kernel has told something.
+func (u *Processes) Rings() []int {
+	if u.band == nil {
+		return nil
+	}
+	return u.band.Rings()
 }
 
 // Close closes what is held.

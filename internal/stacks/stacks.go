@@ -33,6 +33,7 @@ var _ value.StackSource = (*Names)(nil)
 func New(m *output.Messages, wait *until.Wait) *Names {
 	n := &Names{Kernel: Kernel{messages: m, wait: wait}, messages: m}
 	n.Processes.Wait = wait
+	n.Processes.Walks.processes = &n.Processes
 	n.Processes.Late = func() { m.Sayf("startrace: %s", lateNames("functions of programs")) }
 	return n
 }

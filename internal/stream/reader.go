@@ -90,6 +90,14 @@ func (r *Reader) Empty() bool { return r.ring.empty() }
 // the timed drain.
 func (r *Reader) Wait(timeout time.Duration) error { return r.poll.wait(timeout) }
 
+// Watch lets a Wait of this reader end, too, when something comes to another descriptor, until that is closed.
+func (r *Reader) Watch(fd int) error {
+	if err := r.poll.watch(fd); err != nil && !errors.Is(err, unix.EEXIST) {
+		return err
+	}
+	return nil
+}
+
 // Wake ends the current Wait, or the next one. Any goroutine may call it at
 // any time.
 func (r *Reader) Wake() error { return r.poll.wake() }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -237,6 +238,26 @@ func (t *Target) Loaded() (pid int, loaded bool) {
 	}
 	return t.child.PID(), true
 }
+
+// Number gives the number by which programs know a process, where that is not the one by which it is known here: of
+// the command alone.
+func (t *Target) Number(pid int) (number uint32, known bool) {
+	if t.child == nil || t.child.PID() != pid {
+		return 0, false
+	}
+	return uint32(t.child.InitPID()), true
+}
+
+// PIDs are the processes of -p, and where it was asked for what they have started.
+func (t *Target) PIDs() []int {
+	if !t.follow || len(t.pids) == 0 {
+		return t.pids
+	}
+	return append(slices.Clone(t.pids), procs.Descendants(t.pids)...)
+}
+
+// Stops reports whether the command can be stopped when it has its memory, for what Release calls between.
+func (t *Target) Stops() bool { return t.child != nil && t.child.Unheld() == nil }
 
 // Release lets the command run. When it has ended, so does the run. between is called
 // when the command has its memory and has not begun; nil: nobody wants that.

@@ -160,6 +160,7 @@ func (k *Keeper) put(first int, chunks []byte) bool {
 // done notes what a file has.
 func (k *Keeper) done(f *file, packed packedFile, r *run) {
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	f.packedFile, f.run, f.reading = packed, r, false
 	waiting := f.waiting
 	f.waiting = nil
@@ -170,10 +171,6 @@ func (k *Keeper) done(f *file, packed packedFile, r *run) {
 	}
 	close(k.read)
 	k.read = make(chan struct{})
-	k.mu.Unlock()
-	if k.ready != nil {
-		k.ready()
-	}
 }
 
 // youth is how long a process keeps its table whoever wants its room.

@@ -47,8 +47,6 @@ type Mapped struct {
 type Options struct {
 	// Chunks bounds the memory for rows, in chunks of wire.UnwindChunk bytes; 0: as many as the maps can have.
 	Chunks int
-	// Ready is called on other goroutines when files have been read; nil: nobody wants to know.
-	Ready func()
 }
 
 // A Keeper keeps the tables of all processes of a run.
@@ -56,7 +54,6 @@ type Keeper struct {
 	kernel kernel
 	// source says which file some code is of.
 	source func(*Mapped) (id any, open func() (contents, error))
-	ready  func()
 	close  func() error
 
 	mu sync.Mutex // guards what is below
@@ -112,7 +109,7 @@ func newKeeper(to kernel, tables int, o Options) *Keeper {
 		chunks = o.Chunks
 	}
 	return &Keeper{
-		kernel: to, source: source, ready: o.Ready, close: func() error { return nil }, shelf: newShelf(chunks),
+		kernel: to, source: source, close: func() error { return nil }, shelf: newShelf(chunks),
 		slots: newSlots(tables), processes: map[int]*traced{}, unplaced: map[*layout]bool{},
 		read: make(chan struct{}), told: map[string]bool{}, turn: make(chan struct{}, mostAtOnce),
 	}
@@ -165,6 +162,13 @@ func (k *Keeper) Knows(pid int) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.processes[pid] != nil
+}
+
+// Processes are those that it was told of.
+func (k *Keeper) Processes() []int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Collect(maps.Keys(k.processes))
 }
 
 // Await waits until a process has its table, or for a time.

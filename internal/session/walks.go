@@ -1,0 +1,72 @@
+package session
+
+import (
+	"os"
+	"time"
+
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/procs"
+	"github.com/startrace/startrace/internal/stacks"
+	"github.com/startrace/startrace/internal/unwind"
+)
+
+// How long the beginning of a run waits for the rows of files: those of the processes of -p, and those that the command
+// of -c has mapped when it begins.
+const (
+	readyProcesses = time.Second
+	readyCommand   = 300 * time.Millisecond
+)
+
+// walk lets programs walk along the stacks of processes, from the first part on that does so.
+func (l *loader) walk(p *part, frames *stacks.Names) {
+	rows, walks := p.loaded.Map(tree.MapUnwindRows), &frames.Processes.Walks
+	if rows == nil || walks.On() || p.plan.Target.Self != 0 && p.plan.Target.Self != os.Getpid() {
+		return // else the numbers of records are those of another pid namespace
+	}
+	m := unwind.Maps{Processes: p.loaded.Map(tree.MapUnwindProcesses), Tables: p.loaded.Map(tree.MapUnwindTables),
+		Rows: rows}
+	if self, err := procs.SelfInitPID(); err != nil || self != os.Getpid() {
+		m.Number = l.target.Number
+	}
+	walks.Begin(unwind.New(m, unwind.Options{}))
+	switch pids := l.target.PIDs(); {
+	case len(pids) > 0:
+		walks.Ready(pids, readyProcesses)
+	case !l.target.Started():
+		walks.ReadyLater()
+	}
+}
+
+// wakeByProcesses lets the run wake when the kernel tells what processes map: a process that has just begun is to have
+// its table soon.
+func (l *loader) wakeByProcesses(*part) error {
+	reader, frames := l.bell.Reader(), l.delivery.frames
+	if reader == nil || !frames.Processes.Walks.On() {
+		return nil
+	}
+	for _, ring := range frames.Processes.Rings() {
+		if err := reader.Watch(ring); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readyCommand lets the command have its table before it begins.
+func (l *loader) readyCommand() error {
+	processes := &l.delivery.frames.Processes
+	if pid, loaded := l.target.Loaded(); loaded && processes.Walks.On() {
+		if err := processes.See(); err != nil {
+			return err
+		}
+		processes.Walks.Ready([]int{pid}, readyCommand)
+	}
+	return nil
+}
+
+// sayTrouble says what has gone wrong with the tables of processes.
+func (l *loader) sayTrouble() {
+	for _, text := range l.delivery.frames.Processes.Walks.Trouble() {
+		l.messages.Sayf("startrace: %s", text)
+	}
+}

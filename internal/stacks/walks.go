@@ -1,0 +1,146 @@
+package stacks
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/startrace/startrace/internal/mapping"
+	"github.com/startrace/startrace/internal/unwind"
+)
+
+// Walks tell programs in the kernel what they need to walk along the stacks of processes: what these have mapped, as
+// the band tells it, or /proc.
+type Walks struct {
+	// processes are those that are known.
+	processes *Processes
+	// keeper has the tables; nil where no program walks.
+	keeper *unwind.Keeper
+	// changed are the processes that have mapped something since their tables were made.
+	changed map[int]bool
+	// backlog are processes that began before and wait for their tables.
+	backlog []int
+}
+
+// On reports whether programs walk.
+func (w *Walks) On() bool { return w.keeper != nil }
+
+// Begin lets programs walk by the tables of a keeper.
+func (w *Walks) Begin(keeper *unwind.Keeper) { w.keeper, w.changed = keeper, map[int]bool{} }
+
+// Ready makes the tables of processes, and waits until they are there, or for a time.
+func (w *Walks) Ready(pids []int, most time.Duration) {
+	if !w.On() {
+		return
+	}
+	end := time.Now().Add(most)
+	for _, pid := range pids {
+		w.feed(pid)
+	}
+	for _, pid := range pids {
+		w.keeper.Await(pid, time.Until(end))
+	}
+}
+
+// ReadyLater makes the tables of all processes that there are, some in each turn.
+func (w *Walks) ReadyLater() {
+	entries, err := os.ReadDir("/proc")
+	if !w.On() || err != nil {
+		return // each gets its table when its first stack comes
+	}
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && pid != os.Getpid() {
+			w.backlog = append(w.backlog, pid)
+		}
+	}
+}
+
+// Trouble gives what is to be told.
+func (w *Walks) Trouble() []string {
+	if !w.On() {
+		return nil
+	}
+	return w.keeper.Trouble()
+}
+
+// Close ends them, before the maps are closed.
+func (w *Walks) Close() error {
+	if !w.On() {
+		return nil
+	}
+	keeper := w.keeper
+	w.keeper = nil
+	return keeper.Close()
+}
+
+// tell takes an event that the processes have been told.
+func (w *Walks) tell(e *mapping.Change) {
+	if !w.On() {
+		return
+	}
+	switch e.Kind {
+	case mapping.Forked:
+		if e.Parent != e.PID { // else a thread
+			w.keeper.Copy(e.PID, e.Parent)
+			w.change(e.PID, w.changed[e.Parent])
+		}
+	case mapping.Executed, mapping.Ended:
+		w.keeper.Drop(e.PID)
+		w.change(e.PID, false)
+	case mapping.Mapped:
+		if e.Mapping.Code {
+			w.change(e.PID, true)
+		}
+	}
+}
+
+func (w *Walks) change(pid int, changed bool) {
+	if changed {
+		w.changed[pid] = true
+	} else {
+		delete(w.changed, pid)
+	}
+}
+
+// lost says that events were lost: any process can have mapped what nobody knows.
+func (w *Walks) lost() {
+	if w.On() {
+		w.backlog = append(w.backlog, w.keeper.Processes()...)
+	}
+}
+
+// backlogTime is for how long processes of the backlog get their tables in one turn.
+const backlogTime = time.Millisecond
+
+// follow makes the tables of those that have changed, of those that have a stack and no table, and of some of the
+// backlog.
+func (w *Walks) follow(news []processNews) {
+	if !w.On() {
+		return
+	}
+	for _, n := range news {
+		if w.processes.band == nil || !w.keeper.Knows(n.pid) {
+			w.changed[n.pid] = true
+		}
+	}
+	for pid := range w.changed {
+		w.feed(pid)
+	}
+	clear(w.changed)
+	for end := time.Now().Add(backlogTime); len(w.backlog) > 0 && time.Now().Before(end); {
+		w.feed(w.backlog[0])
+		w.backlog = slices.Delete(w.backlog, 0, 1)
+	}
+}
+
+// feed gives the keeper what a process has mapped.
+func (w *Walks) feed(pid int) {
+	var list []unwind.Mapped
+	w.processes.Code(pid, func(m mapping.Mapping, file any, open func() (*os.File, error)) {
+		list = append(list, unwind.Mapped{Mapping: m, File: file, Open: open})
+	})
+	if len(list) > 0 { // else a thread of the kernel, or it has ended
+		w.keeper.Set(pid, list)
+	}
+}
