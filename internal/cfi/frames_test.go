@@ -185,6 +185,8 @@ func TestExpressions(t *testing.T) {
 		{"longer than the instructions", "0f 05 7708", "none"},
 		{"two registers", "0f 05 7708 7708 22", "none"},
 		{"long", "0f 21 7708" + strings.Repeat("96", 31), "none"},
+		{"and then a register, with the offset as it was", "0e10 0f 03 7678 06 41 0d07",
+			"*(rbp-8)+0 u c-8 | 1001 rsp+16 u c-8"},
 		{"rbp where rbp points to", "10 06 02 7600", "rsp+8 exp c-8"},
 		{"rbp elsewhere", "10 06 02 7608", "none"},
 		{"rbp a word in memory", "10 06 03 7600 06", "none"},

@@ -14,23 +14,21 @@ const (
 	howOther             // in another register, or the value of an expression
 )
 
-// A place is where one register of the caller is. Of an expression, offset is its place in the section, with its length
-// above placeBits.
+// A place is where one register of the caller is. The offset of the CFA stays when an expression takes its place: an
+// instruction may name a register again.
 type place struct {
 	offset   int64
+	at       uint32 // of an expression: where it is in the section
+	length   uint8  // of an expression
 	register uint8
 	how      uint8
 }
 
-const (
-	placeBits = 32
-	// otherRegister stands for those from it on.
-	otherRegister = 255
-)
+// otherRegister stands for those from it on.
+const otherRegister = 255
 
 func (p place) expression(data []byte) cursor {
-	at := int(p.offset & (1<<placeBits - 1))
-	return cursor{data: data, at: at, end: at + int(p.offset>>placeBits)}
+	return cursor{data: data, at: int(p.at), end: int(p.at) + int(p.length)}
 }
 
 // places are what is known at an instruction: of all registers, those that a walk along the stack needs.
@@ -132,21 +130,21 @@ func (p *program) extended(op byte) bool {
 	case opArgsSize:
 		p.uleb()
 	case opDefCFA:
-		p.state.cfa = inRegister(p.uleb())
+		p.cfaIn(p.uleb())
 		p.state.cfa.offset = int64(p.uleb())
 	case opDefCFASF:
-		p.state.cfa = inRegister(p.uleb())
+		p.cfaIn(p.uleb())
 		p.state.cfa.offset = p.sleb() * p.cie.data
 	case opDefCFARegister:
-		offset := p.state.cfa.offset
-		p.state.cfa = inRegister(p.uleb())
-		p.state.cfa.offset = offset
+		p.cfaIn(p.uleb())
 	case opDefCFAOffset:
 		p.state.cfa.offset = int64(p.uleb())
 	case opDefCFAOffsetSF:
 		p.state.cfa.offset = p.sleb() * p.cie.data
 	case opDefCFAExpression:
+		offset := p.state.cfa.offset
 		p.state.cfa = p.expression()
+		p.state.cfa.offset = offset
 	default:
 		return p.ofRegister(op)
 	}
@@ -223,9 +221,9 @@ func (p *program) recall() bool {
 	return true
 }
 
-// inRegister is the CFA in a register.
-func inRegister(register uint64) place {
-	return place{how: howOffset, register: uint8(min(register, otherRegister))}
+// cfaIn sets the register that CFA is counted from.
+func (p *program) cfaIn(register uint64) {
+	p.state.cfa.how, p.state.cfa.register = howOffset, uint8(min(register, otherRegister))
 }
 
 // expression reads one. Those that are longer than any that a rule can express are howOther.
@@ -234,7 +232,7 @@ func (p *program) expression() place {
 	if b.end-b.at > maxExpression {
 		return place{how: howOther}
 	}
-	return place{how: howExpression, offset: int64(b.at) | int64(b.end-b.at)<<placeBits}
+	return place{how: howExpression, at: uint32(b.at), length: uint8(b.end - b.at)}
 }
 
 // advance gives the rule up to here, and goes on. What lies behind the function's end is of no interest.
