@@ -2,9 +2,12 @@ package session
 
 import (
 	"os"
+	"os/exec"
 	"time"
 
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/locate"
 	"github.com/startrace/startrace/internal/procs"
 	"github.com/startrace/startrace/internal/stacks"
 	"github.com/startrace/startrace/internal/unwind"
@@ -32,9 +35,49 @@ func (l *loader) walk(p *part, frames *stacks.Names) {
 	switch pids := l.target.PIDs(); {
 	case len(pids) > 0:
 		walks.Ready(pids, readyProcesses)
-	case !l.target.Started():
+	case l.target.Started():
+		expect(walks, l.target.Command())
+	default:
 		walks.ReadyLater()
 	}
+}
+
+// mostExpected bounds the libraries that are looked for.
+const mostExpected = 64
+
+// expect reads the files that a command will map: its program, the dynamic linker, and the libraries that they ask for.
+// Others are read when they are mapped.
+func expect(walks *stacks.Walks, command string) {
+	path, err := exec.LookPath(command)
+	if err != nil {
+		return
+	}
+	var finder locate.Finder
+	found := map[string]bool{path: true}
+	for list := []string{path}; len(list) > 0; list = list[1:] {
+		walks.Expect(list[0])
+		for _, name := range asked(list[0]) {
+			at, err := finder.Find(name)
+			if err == nil && !found[at.Path] && len(found) < mostExpected {
+				found[at.Path] = true
+				list = append(list, at.Path)
+			}
+		}
+	}
+}
+
+// asked are the names of what a file asks for.
+func asked(path string) []string {
+	f, err := elffile.Open(path, elffile.Options{})
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	names, err := f.Libraries()
+	if err != nil || f.Interp == "" {
+		return names
+	}
+	return append(names, f.Interp)
 }
 
 // wakeByProcesses lets the run wake when the kernel tells what processes map: a process that has just begun is to have

@@ -29,17 +29,22 @@ func (w *Walks) On() bool { return w.keeper != nil }
 // Begin lets programs walk by the tables of a keeper.
 func (w *Walks) Begin(keeper *unwind.Keeper) { w.keeper, w.changed = keeper, map[int]bool{} }
 
-// Ready makes the tables of processes, and waits until they are there, or for a time.
+// Ready makes the tables of processes, and waits until they are there, and until what is expected has been read, or for
+// a time.
 func (w *Walks) Ready(pids []int, most time.Duration) {
 	if !w.On() {
 		return
 	}
-	end := time.Now().Add(most)
 	for _, pid := range pids {
 		w.feed(pid)
 	}
-	for _, pid := range pids {
-		w.keeper.Await(pid, time.Until(end))
+	w.keeper.Await(most)
+}
+
+// Expect reads a file that processes will map, by its path in our own mount namespace.
+func (w *Walks) Expect(path string) {
+	if file, ok := w.processes.File(path); ok && w.On() {
+		w.keeper.Expect(file, func() (*os.File, error) { return os.Open(path) })
 	}
 }
 

@@ -1,7 +1,9 @@
 package symbols
 
 import (
+	"fmt"
 	"os"
+	"syscall"
 
 	"github.com/startrace/startrace/internal/mapping"
 )
@@ -36,4 +38,23 @@ func (t *Namer) Code(pid int, f func(m mapping.Mapping, file any, open func() (*
 func (t *Namer) identify(p *Process, a *area) bool {
 	_, ok := t.find(p, a)
 	return ok
+}
+
+// File gives what Code will say of a file, by its path in our own mount namespace; false where there is none.
+func (t *Namer) File(path string) (file any, ok bool) {
+	st, err := os.Stat(path)
+	if err != nil || !st.Mode().IsRegular() {
+		return nil, false
+	}
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil, false
+	}
+	return fileVersion{fileID{deviceName(sys.Dev), sys.Ino}, st.Size(), st.ModTime()}, true
+}
+
+// deviceName is a device as /proc/PID/maps has it. Of its number 12 and 20 bits are the major number (new_encode_dev
+// and huge_encode_dev, include/linux/kdev_t.h).
+func deviceName(dev uint64) string {
+	return fmt.Sprintf("%02x:%02x", dev>>8&0xfff|dev>>32&^0xfff, dev&0xff|dev>>12&^0xff)
 }

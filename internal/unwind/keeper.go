@@ -171,15 +171,21 @@ func (k *Keeper) Processes() []int {
 	return slices.Collect(maps.Keys(k.processes))
 }
 
-// Await waits until a process has its table, or for a time.
-func (k *Keeper) Await(pid int, most time.Duration) {
+// Expect begins to read a file that processes will map.
+func (k *Keeper) Expect(file any, open func() (*os.File, error)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.closed {
+		k.file(&Mapped{File: file, Open: open})
+	}
+}
+
+// Await waits until all files have been read that are known by now, or for a time.
+func (k *Keeper) Await(most time.Duration) {
 	over := time.After(most)
 	for {
-		k.mu.Lock()
-		p, read := k.processes[pid], k.read
-		waits := p != nil && p.layout != nil && p.layout.waits()
-		k.mu.Unlock()
-		if !waits {
+		reading, read := k.isReading()
+		if !reading {
 			return
 		}
 		select {
@@ -188,6 +194,16 @@ func (k *Keeper) Await(pid int, most time.Duration) {
 			return
 		}
 	}
+}
+
+// isReading reports whether files are being read; what is given is closed when one has been.
+func (k *Keeper) isReading() (reading bool, read <-chan struct{}) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, f := range k.byID {
+		reading = reading || f.reading
+	}
+	return reading, k.read
 }
 
 // Trouble gives what is to be told, each thing once. What has panicked on another goroutine panics here.

@@ -119,7 +119,7 @@ func TestKernelMaps(t *testing.T) {
 	page := mapping.Mapping{Start: 1 << 40, End: 1<<40 + 4096, Code: true, Path: uprobesName, Offset: 1 << 40}
 	code := append(mapped(t, "/proc/self"), Mapped{Mapping: page})
 	tables.Set(pid, code)
-	tables.Await(pid, 1<<40)
+	tables.Await(1 << 40)
 	table := tableOf(t, m, pid)
 	if table == nil {
 		t.Fatal("no table")
@@ -171,7 +171,7 @@ func BenchmarkKernelTables(b *testing.B) {
 	b.Run("process", func(b *testing.B) {
 		tables := open(b, newMaps(b))
 		tables.Set(1, code)
-		tables.Await(1, 1<<40)
+		tables.Await(1 << 40)
 		for i := range b.N {
 			tables.Set(2, code[:len(code)-i%2])
 		}
@@ -179,7 +179,7 @@ func BenchmarkKernelTables(b *testing.B) {
 	b.Run("copy", func(b *testing.B) {
 		tables := open(b, newMaps(b))
 		tables.Set(1, code)
-		tables.Await(1, 1<<40)
+		tables.Await(1 << 40)
 		for b.Loop() {
 			tables.Copy(2, 1)
 			tables.Drop(2)
