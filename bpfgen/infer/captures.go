@@ -64,7 +64,7 @@ func (c *captures) sent(seen, unsent map[*captures]bool) bool {
 		case c.x == nil:
 			seen[c] = true
 			_, ok := c.one.half.Slots[c.one.site]
-			unsent[c] = !ok
+			unsent[c] = !ok && !c.one.there
 		case !seen[c.x] || !seen[c.y]:
 			todo = append(todo, c.y, c.x)
 			continue

@@ -91,13 +91,16 @@ func namesGiven(x *syntax.CallExpr) []string {
 	return out
 }
 
-func starred(args []syntax.Expr) bool {
-	for _, a := range args {
-		if un, ok := a.(*syntax.UnaryExpr); ok && (un.Op == syntax.STAR || un.Op == syntax.STARSTAR) {
-			return true
-		}
+// starOf is the star of an argument, 0 where it has none.
+func starOf(a syntax.Expr) syntax.Token {
+	if un, ok := a.(*syntax.UnaryExpr); ok && (un.Op == syntax.STAR || un.Op == syntax.STARSTAR) {
+		return un.Op
 	}
-	return false
+	return 0
+}
+
+func starred(args []syntax.Expr) bool {
+	return slices.ContainsFunc(args, func(a syntax.Expr) bool { return starOf(a) != 0 })
 }
 
 // assigned gives the local variables that statements assign.
@@ -287,11 +290,6 @@ func unnamed(fn string, x *syntax.CallExpr) {
 			wrong(start(a), "%s takes its arguments without names: %s(x, \"name\")", fn, fn)
 		}
 	}
-}
-
-// fixed reports whether it is known which argument of a call goes to which parameter.
-func fixed(def *resolve.Function, x *syntax.CallExpr) bool {
-	return !def.HasKwargs && def.NumKwonlyParams == 0 && !starred(x.Args)
 }
 
 // plain reports whether statements only take parts of what they are given:

@@ -8,7 +8,6 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/refusal"
-	"github.com/startrace/startrace/bpfgen/scope"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -154,7 +153,7 @@ func (u arguments) byUser(f *builtin, x *syntax.CallExpr, vals []uval) uval {
 	if v, ok := foldedCall(f, x, vals); ok {
 		return knownVal(v)
 	}
-	return uval{typ: f.gives, bits: givenWidth(f.name, vals)}
+	return uval{typ: f.gives, bits: givenWidth(f.name, vals), elems: u.chosenElements(f, x, vals)}
 }
 
 // updates is what the host makes of `x[k] op= v`.
@@ -325,10 +324,8 @@ func hasOrGetAttr(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 // event, a copy of the function is made for this call.
 func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	vals := make([]uval, len(x.Args))
-	part := false
 	for i, a := range x.Args {
 		vals[i] = u.expr(argValue(a))
-		part = part || vals[i].part || vals[i].bits != 0
 	}
 	u.noteContainers(fn, x.Lparen)
 	def := resolved(fn)
@@ -337,7 +334,8 @@ func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 		return knownVal(v)
 	}
 	child, ok := u.half.Calls[x]
-	if !part || !fixed(def, x) || len(u.chain) > maxInline || !ok && *u.copies >= maxCopies {
+	gives := u.given(x, vals)
+	if !gives.anyPart() || !gives.fits(def) || len(u.chain) > maxInline || !ok && *u.copies >= maxCopies {
 		for _, v := range vals {
 			u.capture(v)
 		}
@@ -357,8 +355,8 @@ func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	inner := &userWalk{proj: u.proj, pr: u.pr, b: u.b, half: child, nested: u.nested,
 		chain: append(slices.Clip(u.chain), fn), inside: u.inside, copies: u.copies}
 	inner.frame = newFrame(fn, def)
-	inner.frame.open = u.frame.perhaps()
-	u.params(inner, fn, x, vals)
+	inner.frame.by, inner.frame.open = u.frame, u.frame.perhaps()
+	u.params(inner, constantDefaults(fn), gives)
 	falls := inner.stmts(def.Body)
 	v := u.result(inner, falls)
 	v.fails = v.fails || !plain(def.Body) || anyFails(x, vals)
@@ -373,36 +371,6 @@ func anyFails(x *syntax.CallExpr, vals []uval) bool {
 		}
 	}
 	return false
-}
-
-// params binds what is known of the arguments. A part that turns out not to
-// be used as a value is not passed.
-func (u arguments) params(inner *userWalk, fn *plan.Func, x *syntax.CallExpr, vals []uval) {
-	def := inner.frame.Def
-	params, _ := scope.Params(def)
-	for i, p := range params {
-		v := uval{}
-		if i < len(fn.Defaults) && fn.Defaults[i] != nil {
-			v = knownVal(constant(fn.Defaults[i]))
-		}
-		inner.bind(scope.Bound(p), v)
-	}
-	var rest []uval
-	for i, at := range scope.Places(def, namesGiven(x)) {
-		a := x.Args[i]
-		u.mayDrop(u.half, argValue(a), vals[i])
-		switch {
-		case at == scope.Rest:
-			rest = append(rest, passed(vals[i]))
-		case at < 0:
-			wrong(start(a), "%s does not take this argument", fn.Name)
-		default:
-			inner.bind(scope.Bound(params[at]), passed(vals[i]))
-		}
-	}
-	if id := scope.RestParam(def); id != nil {
-		inner.bind(scope.Bound(id), tupleOf(rest))
-	}
 }
 
 // result is the value of a call: a part if that is all the function returns.

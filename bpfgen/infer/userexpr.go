@@ -94,12 +94,7 @@ func (u *userWalk) expr(x syntax.Expr) uval {
 	case *syntax.ListExpr:
 		return uval{typ: "list", elems: u.captureAll(x.List)}
 	case *syntax.DictExpr:
-		for _, e := range x.List {
-			entry := e.(*syntax.DictEntry)
-			u.capture(u.expr(entry.Key))
-			u.capture(u.expr(entry.Value))
-		}
-		return uval{typ: "dict"}
+		return u.dictExpr(x)
 	case *syntax.SliceExpr:
 		recv := u.expr(x.X)
 		u.capture(recv)
@@ -112,13 +107,27 @@ func (u *userWalk) expr(x syntax.Expr) uval {
 		}
 		return uval{typ: sliced(typeName(recv)), bits: fieldWidth(recv)}
 	case *syntax.LambdaExpr:
-		if at := u.calling().function(x, x.Function.(*resolve.Function)); at != nil {
+		f := u.calling().defined(x, "", x.Function.(*resolve.Function)).fn
+		if at := u.calling().function(f); at != nil {
 			at.refuse()
 		}
 	case *syntax.Comprehension:
 		return u.rounds().comprehension(x)
 	}
 	return uval{}
+}
+
+func (u *userWalk) dictExpr(x *syntax.DictExpr) uval {
+	var keys, vals []uval
+	for _, e := range x.List {
+		entry := e.(*syntax.DictEntry)
+		k := u.expr(entry.Key)
+		u.capture(k)
+		v := u.expr(entry.Value)
+		u.capture(v)
+		keys, vals = append(keys, k), append(vals, v)
+	}
+	return uval{typ: "dict", entries: entriesOf(keys, vals)}
 }
 
 func (u *userWalk) ident(id *syntax.Ident) uval {
@@ -145,8 +154,9 @@ func (u *userWalk) dot(x *syntax.DotExpr) uval {
 		return u.partOf(x, x.X, recv, u.b.attributes().attr(recv.v, x.Name.Name, x.Name.NamePos))
 	}
 	if recv.part && !recv.known && recv.caps.lead() {
-		wrong(x.Name.NamePos, "which part of the event this is is decided in user space: take .%s of each part before",
-			x.Name.Name)
+		u.frame.chooses(&chosenArg{field: x})
+		u.capture(recv)
+		return uval{}
 	}
 	if r, ok := recv.v.c.(plan.Record); ok && recv.known {
 		for _, f := range r {

@@ -14,6 +14,15 @@ import (
 // defined is the function of a def, or of a lambda that a name is given.
 func (u arguments) defined(node syntax.Node, name string, def *resolve.Function) uval {
 	f := &inner{node: node, name: name, def: def, outer: u.frame, half: u.half, nested: u.nested}
+	for _, p := range def.Params {
+		if bin, ok := p.(*syntax.BinaryExpr); ok {
+			v := u.expr(bin.Y)
+			u.capture(v)
+			f.defaults = append(f.defaults, v)
+		} else if starOf(p) == 0 {
+			f.defaults = append(f.defaults, uval{})
+		}
+	}
 	if f.nested == nil {
 		f.nested = node
 	}
@@ -30,12 +39,13 @@ func (u arguments) callInner(f *inner, x *syntax.CallExpr) uval {
 		vals[i] = u.expr(argValue(a))
 	}
 	to, ok := u.half.To[x]
-	if !ok && (!f.simple(x) || *u.copies >= maxCopies) {
+	gives := u.given(x, vals)
+	if !ok && (!gives.fits(f.def) || *u.copies >= maxCopies) {
 		for _, v := range vals {
 			u.capture(v)
 		}
 		if f.name == "" { // a def or a lambda with a name was walked where that is
-			f.chosen = u.function(f.node, f.def)
+			f.chosen = u.function(f)
 		}
 		f.mayLeave()
 		return uval{}
@@ -51,8 +61,8 @@ func (u arguments) callInner(f *inner, x *syntax.CallExpr) uval {
 		inside: append(slices.Clip(u.inside), f.def), copies: u.copies}
 	in.frame = newFrame(nil, f.def)
 	in.frame.within(f.outer)
-	in.frame.open = u.frame.perhaps()
-	u.params(in, &plan.Func{Name: f.name}, x, vals)
+	in.frame.by, in.frame.open = u.frame, u.frame.perhaps()
+	u.params(in, f.defaults, gives)
 	falls := in.stmts(f.def.Body)
 	v := u.result(in, falls)
 	v.fails = v.fails || !plain(f.def.Body) || anyFails(x, vals)
@@ -70,42 +80,10 @@ func (u arguments) newCopy(f *inner) *plan.Copy {
 	return to
 }
 
-// simple reports whether the parameters and the arguments of a call are such that it can be known which gets which.
-func (f *inner) simple(x *syntax.CallExpr) bool {
-	def := f.def
-	if def.HasVarargs || !fixed(def, x) || len(x.Args) > len(def.Params) {
-		return false
-	}
-	for _, p := range def.Params {
-		if bin, ok := p.(*syntax.BinaryExpr); ok && !ofLiterals(bin.Y) {
-			return false // it would be computed for each copy
-		}
-	}
-	return !slices.Contains(scope.Places(def, namesGiven(x)), scope.Unknown)
-}
-
-// ofLiterals reports whether x is made of literals by operators, as (-1): however often it is computed, it is the same.
-func ofLiterals(x syntax.Expr) bool {
-	is := true
-	syntax.Walk(x, func(n syntax.Node) bool {
-		switch n.(type) {
-		case nil, *syntax.Literal, *syntax.UnaryExpr, *syntax.BinaryExpr, *syntax.ParenExpr, *syntax.TupleExpr:
-		default:
-			is = false
-		}
-		return is
-	})
-	return is
-}
-
 // function walks a function defined inside the handler: it may run later,
 // when another event is current. It gives uframe.chosen.
-func (u arguments) function(at syntax.Node, def *resolve.Function) *chosenArg {
-	for _, p := range def.Params {
-		if bin, ok := p.(*syntax.BinaryExpr); ok {
-			u.capture(u.expr(bin.Y))
-		}
-	}
+func (u arguments) function(f *inner) *chosenArg {
+	at, def, defaults := f.node, f.def, f.defaults
 	outer, was := u.frame, u.nested
 	u.frame = newFrame(nil, def)
 	u.frame.within(outer)
@@ -115,7 +93,13 @@ func (u arguments) function(at syntax.Node, def *resolve.Function) *chosenArg {
 	}
 	for _, p := range def.Params {
 		if id := scope.ParamName(p); id != nil {
-			u.frame.Vars.Set(id.Binding.(*resolve.Binding), uval{})
+			u.frame.Vars.Set(scope.Bound(id), uval{})
+		}
+	}
+	params, _ := scope.Params(def)
+	for i, v := range defaults {
+		if v.leads() { // which part it is depends on the call
+			u.frame.Vars.Set(scope.Bound(params[i]), carried(v))
 		}
 	}
 	inside := u.inside

@@ -25,14 +25,19 @@ func (u *userWalk) bindAll(to syntax.Expr, v uval) {
 		u.bind(id.Binding.(*resolve.Binding), v)
 		return
 	}
-	names := elementsOf(to)
-	if len(names) == 0 || len(names) != len(v.elems) {
+	names, elems := elementsOf(to), v.elems
+	if elems == nil {
+		if elems = u.partsOf(to, v); elems != nil {
+			u.capture(v)
+		}
+	}
+	if len(names) == 0 || len(names) != len(elems) {
 		u.capture(v)
 		u.eachAs(to, uval{bits: fieldWidth(v)})
 		return
 	}
 	for i, x := range names {
-		u.bindAll(x, v.elems[i])
+		u.bindAll(x, elems[i])
 	}
 }
 
@@ -120,9 +125,17 @@ func (u rounds) over(at syntax.Node, x syntax.Expr, loop loopBody) iterated {
 	if list == nil {
 		v = u.expr(x)
 		u.certain().checkElements(start(x), v)
-		u.capture(v)
 		if known := u.selection().constants(x, v); known != nil {
 			v.elems = known
+		}
+		parts := u.partsOf(x, v)
+		if parts != nil {
+			v.elems = parts
+		}
+		if parts == nil || parts[0].v.obj == nil || v.fails {
+			u.capture(v)
+		} else {
+			u.mayDrop(u.half, x, v)
 		}
 	}
 	for _, e := range list {
@@ -134,6 +147,10 @@ func (u rounds) over(at syntax.Node, x syntax.Expr, loop loopBody) iterated {
 			u.mayDrop(u.half, e, v.elems[i])
 		}
 		return iterated{elems: v.elems, written: true}
+	}
+	if anyLeads(v.elems) {
+		wrong(start(x), "this loop goes over parts of the event, of which the kernel reads what is used: this handler "+
+			"has too many such rounds and calls, or at another point these are no parts of the event")
 	}
 	for i := range list {
 		u.capture(v.elems[i])
@@ -209,13 +226,13 @@ func haveElements(list []uval, n int) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(v uval) bool { return v.elems == nil || len(v.elems) != n })
 }
 
-// comprehension walks one; its first loop over parts of the event is written out.
+// comprehension walks one.
 func (u rounds) comprehension(x *syntax.Comprehension) uval {
-	return uval{bits: max(commonWidth(u.clauses(x, x.Clauses, true)...), 0)}
+	return uval{bits: max(commonWidth(u.clauses(x, x.Clauses)...), 0)}
 }
 
 // clauses gives the elements of a list that a comprehension makes, in each round that is walked.
-func (u rounds) clauses(x *syntax.Comprehension, list []syntax.Node, may bool) (bodies []uval) {
+func (u rounds) clauses(x *syntax.Comprehension, list []syntax.Node) (bodies []uval) {
 	if len(list) == 0 {
 		if entry, ok := x.Body.(*syntax.DictEntry); ok {
 			u.capture(u.expr(entry.Key))
@@ -230,25 +247,14 @@ func (u rounds) clauses(x *syntax.Comprehension, list []syntax.Node, may bool) (
 	case *syntax.IfClause:
 		u.capture(u.asked(c.Cond))
 		u.frame.open = true
-		return u.clauses(x, list[1:], may)
+		return u.clauses(x, list[1:])
 	case *syntax.ForClause:
-		v := u.overElements(c, loopBody{c.Vars, append(slices.Clone(list[1:]), x.Body)}, may)
+		v := u.over(c, c.X, loopBody{c.Vars, append(slices.Clone(list[1:]), x.Body)})
 		before := u.frame.Vars
-		u.each(c, c.Vars, v, func() { bodies = append(bodies, u.clauses(x, list[1:], may && !v.written)...) }, before)
+		u.each(c, c.Vars, v, func() { bodies = append(bodies, u.clauses(x, list[1:])...) }, before)
 		u.frame.Vars = before
 	}
 	return bodies
-}
-
-// overElements is what a for clause goes over.
-func (u rounds) overElements(c *syntax.ForClause, loop loopBody, may bool) iterated {
-	if may {
-		return u.over(c, c.X, loop)
-	}
-	v := u.expr(c.X)
-	u.certain().checkElements(start(c.X), v)
-	u.capture(v)
-	return iterated{bits: fieldWidth(v)}
 }
 
 // constants are the elements of what a loop goes over, if all of it is known now.

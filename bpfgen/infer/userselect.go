@@ -1,8 +1,6 @@
 package infer
 
 import (
-	"slices"
-
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
@@ -53,7 +51,7 @@ func (u selection) selects(loop loopBody) bool {
 			return more
 		})
 	}
-	return !u.laterParts(loop) && u.inLoop(loop, func(n syntax.Node) bool {
+	return u.inLoop(loop, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.IndexExpr:
 			return mentions(n.Y, follow) && u.eventual(n.X, assigned)
@@ -62,21 +60,6 @@ func (u selection) selects(loop loopBody) bool {
 		}
 		return false
 	})
-}
-
-// laterParts reports whether a later loop of a comprehension goes over parts of the event: one of its loops is written
-// out.
-func (u selection) laterParts(loop loopBody) bool {
-	for _, n := range loop.inside {
-		if c, ok := n.(*syntax.ForClause); ok {
-			for _, x := range append(slices.Clip(elementsOf(c.X)), c.X) {
-				if u.eventual(x, nil) {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // inLoop asks something of all nodes inside a loop, until the answer is yes.
@@ -169,16 +152,33 @@ func (f *uframe) choose(x *syntax.IndexExpr) {
 			params[scope.Bound(id).First] = g.generic
 		}
 	}
-	c := &chosenArg{x, firstOf(x.Y, shared), firstOf(x.Y, params)}
-	for ; f != nil; f = f.outer {
-		if f.generic {
-			if f.chosen == nil {
-				f.chosen = c
-			}
-			return
-		}
+	f.chooses(&chosenArg{at: x, shared: firstOf(x.Y, shared), param: firstOf(x.Y, params)})
+}
+
+// chooses notes what user space chooses: that of a function whose calls are not known yet may be known then.
+func (f *uframe) chooses(c *chosenArg) {
+	g := f.firstGeneric(map[*uframe]bool{})
+	if g == nil {
+		c.refuse()
 	}
-	c.refuse()
+	if g.chosen == nil {
+		g.chosen = c
+	}
+}
+
+// firstGeneric is the generic function that a place is in, or that calls what it is in; nil where there is none.
+func (f *uframe) firstGeneric(seen map[*uframe]bool) *uframe {
+	if f == nil || seen[f] {
+		return nil
+	}
+	seen[f] = true
+	if f.generic {
+		return f
+	}
+	if g := f.outer.firstGeneric(seen); g != nil {
+		return g
+	}
+	return f.by.firstGeneric(seen)
 }
 
 // firstOf is the first in x of some variables, nil where there is none.

@@ -45,7 +45,7 @@ func (u *userWalk) stmt(s syntax.Stmt) bool {
 	case *syntax.DefStmt:
 		v := u.calling().defined(s, s.Name.Name, s.Function.(*resolve.Function))
 		u.bind(s.Name.Binding.(*resolve.Binding), v)
-		v.fn.chosen = u.calling().function(s, s.Function.(*resolve.Function))
+		v.fn.chosen = u.calling().function(v.fn)
 	case *syntax.BranchStmt:
 		return s.Token == syntax.PASS
 	}
@@ -88,9 +88,8 @@ func (u *userWalk) assignment(lhs, rhs syntax.Expr) (bind func()) {
 	if id, ok := unparen(lhs).(*syntax.Ident); ok {
 		var v uval
 		if l, ok := unparen(rhs).(*syntax.LambdaExpr); ok {
-			def := l.Function.(*resolve.Function)
-			v = u.calling().defined(l, id.Name, def)
-			v.fn.chosen = u.calling().function(l, def)
+			v = u.calling().defined(l, id.Name, l.Function.(*resolve.Function))
+			v.fn.chosen = u.calling().function(v.fn)
 		} else {
 			v = u.expr(rhs)
 		}

@@ -122,12 +122,16 @@ func (u *userWalk) capture(x uval) {
 		return
 	}
 	used := u.proj.sends[len(u.proj.sends)-1].used
-	x.caps.each(used, func(c capture) { u.proj.capture(u, c) })
+	x.caps.each(used, func(c capture) {
+		if !c.there {
+			u.proj.capture(u, c)
+		}
+	})
 }
 
 // partVal is a part of the event that stands at x.
 func (u *userWalk) partVal(x syntax.Expr, v val) uval {
-	caps := oneCapture(capture{u.half, x, v, u.nested})
+	caps := oneCapture(capture{u.half, x, v, u.nested, false})
 	return uval{v: v, known: true, part: true, caps: caps, bits: (golang{u.b}).written(v)}
 }
 
@@ -151,8 +155,8 @@ func (u *userWalk) noteContainers(c plan.Value, pos plan.Pos) {
 
 // bind gives a variable a value.
 func (u *userWalk) bind(to *resolve.Binding, v uval) {
-	if v.typ == "list" {
-		v.elems = nil // it can change from here on
+	if v.typ == "list" || v.typ == "dict" {
+		v.elems, v.entries = nil, nil // it can change from here on
 	}
 	if u.frame.shifting[to] {
 		if _, is := v.v.obj.(*event); !is {
@@ -206,6 +210,9 @@ func (c *chosenArg) refuse() {
 	known := fmt.Sprintf("a constant, or what follows from the variable of a loop over a tuple of constants, or over "+
 		"a range of at most %d, as for i in range(3)", maxUnroll)
 	switch {
+	case c.field != nil:
+		wrong(c.field.Name.NamePos, "which part of the event this is is decided in user space: take .%s of each part "+
+			"before", c.field.Name.Name)
 	case c.shared != nil:
 		wrong(c.at.Lbrack, why+"%[1]s changes, and a function inside reads it, which finds what it is when it "+
 			"is called; give that function %[1]s as an argument, as f(%[1]s)", c.shared.Name)

@@ -76,6 +76,8 @@ type projection struct {
 	slots int
 	// sites has the slot of each place that is captured, before those of the same value are merged.
 	sites map[copySite]int
+	// elements stand for those of arrays of parts of the event.
+	elements map[copySite][]syntax.Expr
 	// siteName is the expression of each slot as a field's name.
 	siteName []string
 	// drops are the expressions that user space need not compute, if nothing of what they are made of is sent in the
@@ -280,8 +282,16 @@ type uval struct {
 	bits int
 	// elems are the elements of a tuple that is made in user space, and of a list as long as it has no name.
 	elems []uval
+	// entries are those of a dict that is made in user space, as long as it has no name, if its keys are known texts.
+	entries []entry
 	// fn is the function inside the handler that it is. It is nil where it is none.
 	fn *inner
+}
+
+// An entry is one of a dict that is written where it is used.
+type entry struct {
+	key string
+	v   uval
 }
 
 // A capture is an expression in a user half and the value that the kernel
@@ -295,6 +305,8 @@ type capture struct {
 	v val
 	// in is the outermost function inside the handler that holds the site. It is nil outside of such functions.
 	in syntax.Node
+	// there is set where user space has the value already, so that nothing is sent for it.
+	there bool
 }
 
 // uframe has the variables of a function that is walked in user code.
@@ -302,6 +314,8 @@ type uframe struct {
 	scope.Frame[uval]
 	// outer is the frame of the function around this one, the same as Outer. It is nil where none is around it.
 	outer *uframe
+	// by is the frame of the function that calls it. It is nil where that is not walked.
+	by *uframe
 	// returns collects the values that the function returns. What the handler returns is dropped.
 	returns []uval
 	// top is set for the handler itself.
@@ -342,14 +356,19 @@ type inner struct {
 	half *plan.UserHalf
 	// nested is the outermost function inside the handler that it is in, or itself.
 	nested syntax.Node
+	// defaults are those of its parameters, as they were where it was defined; of those without one the zero uval.
+	defaults []uval
 	// chosen is the first e.args[i] in it of which only its calls say which argument it is. It is nil where there is
 	// none.
 	chosen *chosenArg
 }
 
-// A chosenArg is an e.args[i] where user space computes i: which of them to read the kernel must know.
+// A chosenArg is an e.args[i] where user space computes i: which of them to read the kernel must know. Or it is a field
+// of a part of the event that user space chooses.
 type chosenArg struct {
 	at *syntax.IndexExpr
+	// field is the field, nil where it is an e.args[i].
+	field *syntax.DotExpr
 	// shared is a variable of i that functions inside read when they are called, where it has changed, and param one
 	// that is a parameter of a function inside; nil: none.
 	shared, param *syntax.Ident

@@ -42,9 +42,14 @@ func ParamName(p syntax.Expr) *syntax.Ident {
 func Bound(id *syntax.Ident) *resolve.Binding { return id.Binding.(*resolve.Binding) }
 
 // RestParam is the parameter *rest, nil where there is none.
-func RestParam(def *resolve.Function) *syntax.Ident {
+func RestParam(def *resolve.Function) *syntax.Ident { return starParam(def, syntax.STAR) }
+
+// NamedParam is the parameter **named, nil where there is none.
+func NamedParam(def *resolve.Function) *syntax.Ident { return starParam(def, syntax.STARSTAR) }
+
+func starParam(def *resolve.Function, star syntax.Token) *syntax.Ident {
 	for _, p := range def.Params {
-		if un, ok := p.(*syntax.UnaryExpr); ok && un.Op == syntax.STAR {
+		if un, ok := p.(*syntax.UnaryExpr); ok && un.Op == star {
 			return ParamName(p)
 		}
 	}

@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 
 	"go.starlark.net/syntax"
 
@@ -65,11 +66,11 @@ func (c *copying) replaceStmt(s syntax.Stmt) ([]syntax.Stmt, bool) {
 		}
 	case *syntax.DefStmt:
 		if copies := c.half.Copies[s]; len(copies) > 0 {
-			return c.withCopies(c.cloner().copied(s), s, copies), true
+			return c.withCopies(s, s, copies), true
 		}
 	case *syntax.AssignStmt:
 		if l, ok := unparen(s.RHS).(*syntax.LambdaExpr); ok && len(c.half.Copies[l]) > 0 {
-			return c.withCopies(c.cloner().copied(s), l, c.half.Copies[l]), true
+			return c.withCopies(s, l, c.half.Copies[l]), true
 		}
 	}
 	return nil, false
@@ -85,24 +86,75 @@ func unparen(e syntax.Expr) syntax.Expr {
 	}
 }
 
-// withCopies is the definition of a function inside, and its copies.
-func (c *copying) withCopies(first syntax.Stmt, n syntax.Node, copies []*plan.Copy) []syntax.Stmt {
-	out := []syntax.Stmt{first}
+// withCopies is the definition of a function inside, and its copies. What their defaults are is computed once.
+func (c *copying) withCopies(s syntax.Stmt, n syntax.Node, copies []*plan.Copy) []syntax.Stmt {
+	var out []syntax.Stmt
+	params := c.sharedDefaults(n, &out)
+	def := func(name string, half *plan.UserHalf) syntax.Stmt {
+		return within(c, half, func() syntax.Stmt { return c.innerCopy(n, name, params()) })
+	}
+	name := ""
+	switch s := s.(type) {
+	case *syntax.DefStmt:
+		name = s.Name.Name
+	case *syntax.AssignStmt:
+		name = unparen(s.LHS).(*syntax.Ident).Name
+	}
+	out = append(out, def(name, c.half))
 	for _, to := range copies {
-		out = append(out, within(c, to.Half, func() syntax.Stmt {
-			switch n := n.(type) {
-			case *syntax.DefStmt:
-				def := c.cloner().def(n)
-				def.Name.Name = to.Name
-				return def
-			case *syntax.LambdaExpr:
-				return &syntax.AssignStmt{OpPos: n.Lambda, Op: syntax.EQ,
-					LHS: &syntax.Ident{NamePos: n.Lambda, Name: to.Name}, RHS: c.cloner().lambda(n)}
-			}
-			panic(fmt.Sprintf("copies of %T", n))
-		}))
+		out = append(out, def(to.Name, to.Half))
 	}
 	return out
+}
+
+// sharedDefaults gives what makes the parameters of a function inside, each time new. Defaults are
+// variables: the statements that set them are added to out.
+func (c *copying) sharedDefaults(n syntax.Node, out *[]syntax.Stmt) func() []syntax.Expr {
+	list := paramsOf(n)
+	names := map[syntax.Expr]string{}
+	for _, p := range list {
+		bin, ok := p.(*syntax.BinaryExpr)
+		if !ok {
+			continue
+		}
+		c.defaults++
+		names[bin.Y] = fmt.Sprintf("$shared%d", c.defaults)
+		at := syntax.Start(bin.Y)
+		*out = append(*out, &syntax.AssignStmt{OpPos: at, Op: syntax.EQ,
+			LHS: &syntax.Ident{NamePos: at, Name: names[bin.Y]}, RHS: c.cloner().one(bin.Y)})
+	}
+	return func() []syntax.Expr {
+		cl := &cloner{expr: func(x syntax.Expr) (syntax.Expr, bool) {
+			return &syntax.Ident{NamePos: syntax.Start(x), Name: names[x]}, true
+		}}
+		return cl.params(list)
+	}
+}
+
+func paramsOf(n syntax.Node) []syntax.Expr {
+	switch n := n.(type) {
+	case *syntax.DefStmt:
+		return n.Params
+	case *syntax.LambdaExpr:
+		return n.Params
+	}
+	panic(fmt.Sprintf("parameters of %T", n))
+}
+
+// innerCopy is the statement that gives a name to a copy of a function inside.
+func (c *copying) innerCopy(n syntax.Node, name string, params []syntax.Expr) syntax.Stmt {
+	switch n := n.(type) {
+	case *syntax.DefStmt:
+		def := c.cloner().def(n)
+		def.Name.Name, def.Params = name, params
+		return def
+	case *syntax.LambdaExpr:
+		l := c.cloner().lambda(n)
+		l.Params = params
+		return &syntax.AssignStmt{OpPos: n.Lambda, Op: syntax.EQ, LHS: &syntax.Ident{NamePos: n.Lambda, Name: name},
+			RHS: l}
+	}
+	panic(fmt.Sprintf("copies of %T", n))
 }
 
 // round is a new variable that has the number of the round.
@@ -113,12 +165,24 @@ func (c *copying) round(pos syntax.Position) func() *syntax.Ident {
 }
 
 // numbered is the head of a loop that knows its round: `$round, vars` and `$enumerate(x)`.
-func (c *copying) numbered(round *syntax.Ident, vars, x syntax.Expr) (syntax.Expr, syntax.Expr) {
-	cl := c.cloner()
+func numbered(round *syntax.Ident, vars, x syntax.Expr) (syntax.Expr, syntax.Expr) {
 	pos := syntax.Start(x)
-	return &syntax.TupleExpr{List: []syntax.Expr{round, cl.one(unparen(vars))}},
+	return &syntax.TupleExpr{List: []syntax.Expr{round, vars}},
 		&syntax.CallExpr{Fn: &syntax.Ident{NamePos: pos, Name: enumerateName}, Lparen: pos,
-			Args: []syntax.Expr{cl.one(x)}, Rparen: pos}
+			Args: []syntax.Expr{x}, Rparen: pos}
+}
+
+// list is what a loop goes over: of an array whose value is not needed as many values as it has elements.
+func (c *copying) list(x syntax.Expr, rounds []*plan.UserHalf) syntax.Expr {
+	if !c.half.Drop[unparen(x)] {
+		return c.cloner().one(x)
+	}
+	at := syntax.Start(x)
+	out := &syntax.TupleExpr{Lparen: at, Rparen: at}
+	for range rounds {
+		out.List = append(out.List, &syntax.Ident{NamePos: at, Name: "None"})
+	}
+	return &syntax.ParenExpr{Lparen: at, X: out, Rparen: at}
 }
 
 // isRound is `$round == n`.
@@ -131,7 +195,7 @@ func isRound(round *syntax.Ident, n int) syntax.Expr {
 func (c *copying) forStmt(s *syntax.ForStmt, rounds []*plan.UserHalf) syntax.Stmt {
 	round := c.round(s.For)
 	out := &syntax.ForStmt{For: s.For}
-	out.Vars, out.X = c.numbered(round(), s.Vars, s.X)
+	out.Vars, out.X = numbered(round(), c.cloner().one(unparen(s.Vars)), c.list(s.X, rounds))
 	for i := len(rounds) - 1; i >= 0; i-- {
 		body := within(c, rounds[i], func() []syntax.Stmt { return c.cloner().stmts(s.Body) })
 		if i < len(rounds)-1 {
@@ -143,53 +207,83 @@ func (c *copying) forStmt(s *syntax.ForStmt, rounds []*plan.UserHalf) syntax.Stm
 	return out
 }
 
-// comprehension copies one of whose loops one is written out: all that stands behind that loop is chosen by the round.
+// comprehension copies one of whose loops some are written out: all that stands behind such a loop is chosen by its
+// round.
 func (c *copying) comprehension(x *syntax.Comprehension) (syntax.Expr, bool) {
-	at := 0
-	for ; at < len(x.Clauses); at++ {
-		if f, ok := x.Clauses[at].(*syntax.ForClause); ok && len(c.half.Rounds[f]) > 0 {
-			break
+	var loops []*chosenLoop
+	out := &syntax.Comprehension{Curly: x.Curly, Lbrack: x.Lbrack, Rbrack: x.Rbrack}
+	for _, n := range x.Clauses {
+		switch n := n.(type) {
+		case *syntax.IfClause:
+			out.Clauses = append(out.Clauses, &syntax.IfClause{If: n.If, Cond: c.chosen(n.Cond, loops)})
+		case *syntax.ForClause:
+			loop := &syntax.ForClause{For: n.For, Vars: c.cloner().one(unparen(n.Vars)), In: n.In,
+				X: c.chosen(n.X, loops)}
+			if c.isWritten(n, loops) {
+				round := c.round(n.For)
+				loop.Vars, loop.X = numbered(round(), loop.Vars, c.loopedOver(n, loops))
+				loops = append(loops, &chosenLoop{n, round})
+			}
+			out.Clauses = append(out.Clauses, loop)
 		}
 	}
-	if at == len(x.Clauses) {
+	if len(loops) == 0 {
 		return nil, false
 	}
-	out := &syntax.Comprehension{Curly: x.Curly, Lbrack: x.Lbrack, Rbrack: x.Rbrack}
-	for _, n := range x.Clauses[:at] {
-		out.Clauses = append(out.Clauses, c.cloner().clause(n))
-	}
-	loop := x.Clauses[at].(*syntax.ForClause)
-	round := c.round(loop.For)
-	vars, list := c.numbered(round(), loop.Vars, loop.X)
-	out.Clauses = append(out.Clauses, &syntax.ForClause{For: loop.For, Vars: vars, In: loop.In, X: list})
-	chosen := func(e syntax.Expr) syntax.Expr { return c.chosen(e, round, c.half.Rounds[loop]) }
-	for _, n := range x.Clauses[at+1:] {
-		switch n := n.(type) {
-		case *syntax.ForClause:
-			out.Clauses = append(out.Clauses, &syntax.ForClause{For: n.For, Vars: c.cloner().one(n.Vars), In: n.In,
-				X: chosen(n.X)})
-		case *syntax.IfClause:
-			out.Clauses = append(out.Clauses, &syntax.IfClause{If: n.If, Cond: chosen(n.Cond)})
-		}
-	}
 	if d, ok := x.Body.(*syntax.DictEntry); ok {
-		out.Body = &syntax.DictEntry{Key: chosen(d.Key), Colon: d.Colon, Value: chosen(d.Value)}
+		out.Body = &syntax.DictEntry{Key: c.chosen(d.Key, loops), Colon: d.Colon, Value: c.chosen(d.Value, loops)}
 	} else {
-		out.Body = chosen(x.Body)
+		out.Body = c.chosen(x.Body, loops)
 	}
 	return out, true
 }
 
+// A chosenLoop is a loop of a comprehension that knows its round.
+type chosenLoop struct {
+	at    *syntax.ForClause
+	round func() *syntax.Ident
+}
+
+// isWritten reports whether a loop is written out, in a round of those around it.
+func (c *copying) isWritten(at *syntax.ForClause, around []*chosenLoop) bool {
+	if len(around) == 0 {
+		return len(c.half.Rounds[at]) > 0
+	}
+	rounds := c.half.Rounds[around[0].at]
+	if len(rounds) == 0 {
+		return c.isWritten(at, around[1:])
+	}
+	return slices.ContainsFunc(rounds, func(h *plan.UserHalf) bool {
+		return within(c, h, func() bool { return c.isWritten(at, around[1:]) })
+	})
+}
+
+// loopedOver is what a loop goes over.
+func (c *copying) loopedOver(at *syntax.ForClause, around []*chosenLoop) syntax.Expr {
+	return c.eachRound(at.X, around, func() syntax.Expr { return c.list(at.X, c.half.Rounds[at]) })
+}
+
 // chosen is an expression as it is in each round: `a if $round == 0 else b`.
-func (c *copying) chosen(e syntax.Expr, round func() *syntax.Ident, rounds []*plan.UserHalf) syntax.Expr {
+func (c *copying) chosen(e syntax.Expr, loops []*chosenLoop) syntax.Expr {
+	return c.eachRound(e, loops, func() syntax.Expr { return c.cloner().one(e) })
+}
+
+func (c *copying) eachRound(e syntax.Expr, loops []*chosenLoop, one func() syntax.Expr) syntax.Expr {
+	if len(loops) == 0 {
+		return one()
+	}
+	rounds := c.half.Rounds[loops[0].at]
+	if len(rounds) == 0 {
+		return c.eachRound(e, loops[1:], one)
+	}
 	var out syntax.Expr
 	for i := len(rounds) - 1; i >= 0; i-- {
-		one := within(c, rounds[i], func() syntax.Expr { return c.cloner().one(e) })
+		x := within(c, rounds[i], func() syntax.Expr { return c.eachRound(e, loops[1:], one) })
 		if out != nil {
 			at := syntax.Start(e)
-			one = &syntax.CondExpr{If: at, Cond: isRound(round(), i), True: one, ElsePos: at, False: out}
+			x = &syntax.CondExpr{If: at, Cond: isRound(loops[0].round(), i), True: x, ElsePos: at, False: out}
 		}
-		out = one
+		out = x
 	}
 	return out
 }

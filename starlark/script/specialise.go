@@ -92,6 +92,8 @@ type copying struct {
 	unset []string // names of the script that have no value
 	late  int      // how many functions that keep the event are around
 	loops int      // that are written out
+	// defaults is how many of functions inside are kept in variables.
+	defaults int
 	// pos is where the function stands in the script; what is put in has this place.
 	pos syntax.Position
 }
@@ -254,13 +256,20 @@ func (c *copying) value(e syntax.Expr) (syntax.Expr, bool) {
 	if half, ok := c.half.Calls[call]; ok {
 		fn = c.callee(call, half)
 	} else if to := c.half.To[call]; to != nil && to.Name == "" {
-		fn = within(c, to.Half, func() syntax.Expr { return c.cloner().lambda(unparen(call.Fn).(*syntax.LambdaExpr)) })
+		fn = c.calledHere(unparen(call.Fn).(*syntax.LambdaExpr), to.Half)
 	} else if to != nil {
 		fn = &syntax.Ident{NamePos: syntax.Start(call), Name: to.Name}
 	} else {
 		return nil, false
 	}
 	return &syntax.CallExpr{Fn: fn, Lparen: call.Lparen, Args: c.cloner().list(call.Args), Rparen: call.Rparen}, true
+}
+
+// calledHere is a lambda that is called where it stands. Its defaults belong to the function around it.
+func (c *copying) calledHere(l *syntax.LambdaExpr, half *plan.UserHalf) syntax.Expr {
+	out := within(c, half, func() *syntax.LambdaExpr { return c.cloner().lambda(l) })
+	out.Params = c.cloner().params(l.Params)
+	return out
 }
 
 // after is a field, or `(first, field)[1]` where something is to be computed
