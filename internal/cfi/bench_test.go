@@ -16,6 +16,9 @@ func BenchmarkRows(b *testing.B) {
 	if out, err := exec.Command("gcc", "-print-prog-name=cc1").Output(); err == nil {
 		paths = append(paths, strings.TrimSpace(string(out)))
 	}
+	if path, err := os.Executable(); err == nil {
+		paths = append(paths, path) // a program of Go
+	}
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil {
 			continue

@@ -23,7 +23,8 @@
 // All functions of a file are run once (program.go), in the order of their addresses (table.go), and each state is said
 // as a rule (rule.go, expression.go) where a rule can say it: about 99.9 % of all can be. What cannot be said has the
 // rule wire.UnwindNone, as has code that the file tells nothing about. Where both sections cover an address,
-// .eh_frame wins.
+// .eh_frame wins. Some code has frames that are known without (stub.go, signal.go), and Go's has frame pointers and
+// changes of stacks that its linker does not tell of (golang.go).
 //
 // Files are foreign data: time and memory are in proportion to their size, what is damaged is left out and counted, and
 // nothing panics.
@@ -80,6 +81,7 @@ func read(f *elffile.File) (rows []Row, stats Stats, err error) {
 	code := f.CodeSections()
 	t := a.table(exceptions, debug, code, &stats)
 	t = t.over(known(f, a, code, t))
+	t = changed(f, a, t).over(t)
 	t = signalReturns(f, a, code).over(t)
 	if t.full {
 		return nil, stats, fmt.Errorf("%s has more than %d rows of call frame information", f.Path, maxRows)

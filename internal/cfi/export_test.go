@@ -2,6 +2,8 @@ package cfi
 
 import (
 	"debug/elf"
+	"maps"
+	"slices"
 
 	"github.com/startrace/startrace/internal/elffile"
 )
@@ -12,3 +14,6 @@ func FrameRows(machine elf.Machine, exceptions, debug []byte, addr uint64, code 
 	t := arches[machine].table(section{data: exceptions, base: addr}, section{data: debug, debug: true}, code, &stats)
 	return t.finish(&stats), stats
 }
+
+// Changes are the names of the functions of Go that change stacks.
+func Changes() []string { return slices.Collect(maps.Keys(changes)) }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/startrace/startrace/internal/cfi"
 	"github.com/startrace/startrace/internal/elffile"
-	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/test/need"
 )
 
@@ -105,23 +104,6 @@ work:
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
-	}
-}
-
-// TestSignalsOfGo: the code that handlers return to in a program of Go is found once.
-func TestSignalsOfGo(t *testing.T) {
-	rows, err := cfi.Rows(opened(t, builtGo(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for _, r := range rows {
-		if r.Rule == wire.UnwindSignal {
-			n++
-		}
-	}
-	if n != 1 {
-		t.Errorf("%d rows are frames of signals, want 1", n)
 	}
 }
 

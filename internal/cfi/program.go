@@ -260,6 +260,8 @@ func (p *program) row() {
 	case p.table == nil || p.loc >= p.limit:
 	case p.cie.elsewhere:
 		p.table.add(p.loc, wire.UnwindNone)
+	case p.cie.golang:
+		p.table.add(p.loc, p.arch.goRule(p.arch.rule(p)))
 	default:
 		p.table.add(p.loc, p.arch.rule(p))
 	}

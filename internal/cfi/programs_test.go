@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/startrace/startrace/internal/elffile"
@@ -70,18 +71,21 @@ func everyProgram(t *testing.T, test func(t *testing.T, f *elffile.File)) {
 	for _, command := range commands {
 		t.Run(command, func(t *testing.T) { test(t, opened(t, need.Built(t, command, "program.c", source))) })
 	}
-	t.Run("go", func(t *testing.T) { test(t, opened(t, builtGo(t))) })
+	for _, arch := range []string{"amd64", "arm64"} {
+		t.Run("go "+arch, func(t *testing.T) { test(t, opened(t, builtGo(t, arch))) })
+	}
 }
 
-func builtGo(t *testing.T) string {
+// builtGo is a program of Go for an architecture, with flags.
+func builtGo(t *testing.T, arch string, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
 	if err := os.WriteFile(in, []byte(goSource), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(need.Program(t, "go"), "build", "-o", out, in)
-	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GO111MODULE=off")
+	command := exec.Command(need.Program(t, "go"), slices.Concat([]string{"build", "-o", out}, flags, []string{in})...)
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GO111MODULE=off", "GOARCH="+arch)
 	if text, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, text)
 	}

@@ -87,6 +87,8 @@ type cie struct {
 	augmented bool
 	// elsewhere: the return address is in a register that calls do not use.
 	elsewhere bool
+	// golang: Go's linker has written it.
+	golang bool
 	// signal: the frame is one that the kernel has made for a signal.
 	signal bool
 	// initial is the state in which each function begins.
@@ -121,7 +123,7 @@ func (s section) readCIE(r record, a *arch) *cie {
 	} else {
 		returns = c.uleb()
 	}
-	out.elsewhere = returns != a.pc
+	out.elsewhere, out.golang = returns != a.pc, s.debug && out.data == goData
 	if out.code > maxUnit || out.data > maxUnit || out.data < -maxUnit || !out.augment(&c, augmentation) {
 		return nil
 	}

@@ -11,6 +11,9 @@ import (
 // above them is the kernel's. The GNU C library of amd64 says so in its call frame information; Go, musl and the vDSO
 // of arm64 do not, so that debuggers know these instructions by their bytes.
 
+// goNote is a section that all programs of Go have, also those that were stripped.
+const goNote = ".note.go.buildid"
+
 const (
 	// signalPiece is how much code is looked through at a time.
 	signalPiece = 1 << 20
@@ -22,7 +25,7 @@ const (
 // that need no others.
 func signalReturns(f *elffile.File, a *arch, code []elffile.CodeSection) *table {
 	t := &table{}
-	if _, golang, _ := f.Section(".note.go.buildid"); !golang && !alone(f) {
+	if _, golang, _ := f.Section(goNote); !golang && !alone(f) {
 		return t
 	}
 	left, overlap := uint64(maxSignalCode), uint64(len(a.signalReturn)-1)

@@ -39,14 +39,27 @@ func (t *table) add(addr uint64, rule uint32) {
 
 // at gives the rule that holds at an address.
 func (t *table) at(addr uint64) uint32 {
-	i, found := slices.BinarySearchFunc(t.rows, addr, func(r Row, addr uint64) int { return cmp.Compare(r.Addr, addr) })
-	switch {
-	case found:
-		return t.rows[i].Rule
-	case i == 0:
-		return uncovered
+	if i := t.behind(addr); i > 0 {
+		return t.rows[i-1].Rule
 	}
-	return t.rows[i-1].Rule
+	return uncovered
+}
+
+// next gives where the next rule begins to hold; the largest address where none does.
+func (t *table) next(addr uint64) uint64 {
+	if i := t.behind(addr); i < len(t.rows) {
+		return t.rows[i].Addr
+	}
+	return ^uint64(0)
+}
+
+// behind gives the first row behind an address.
+func (t *table) behind(addr uint64) int {
+	i, found := slices.BinarySearchFunc(t.rows, addr, func(r Row, addr uint64) int { return cmp.Compare(r.Addr, addr) })
+	if found {
+		i++
+	}
+	return i
 }
 
 // A row takes some bytes of a section, and a function has some rows: about so many.

@@ -1,11 +1,13 @@
 package elffile
 
 import (
+	"cmp"
 	"debug/buildinfo"
 	"debug/elf"
 	"debug/gosym"
 	"fmt"
 	"go/version"
+	"slices"
 	"strings"
 )
 
@@ -125,6 +127,17 @@ func goFunctions(data []byte, text uint64) (list []gosym.Func, err error) {
 		return nil, err
 	}
 	return table.Funcs, nil
+}
+
+// Named gives the functions of some names by address, as far as Go's table has them.
+func (g *Go) Named(names []string) (out []Function) {
+	for _, fn := range g.table {
+		if fn.Sym != nil && fn.End > fn.Entry && slices.Contains(names, fn.Name) {
+			out = append(out, Function{Name: fn.Name, Addr: fn.Entry, Size: fn.End - fn.Entry, From: FromGoTable})
+		}
+	}
+	slices.SortFunc(out, func(a, b Function) int { return cmp.Compare(a.Addr, b.Addr) })
+	return out
 }
 
 func (f *File) addGoTable(t *functionTable) error {
