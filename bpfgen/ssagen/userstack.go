@@ -35,6 +35,9 @@ func (b stacks) walked(m *region, n int64, none func()) *ir.Value {
 	} else {
 		b.walkInRounds(w, key, n)
 	}
+	// Where the program itself lies in no mapping the table is of another one, which the process was until just now.
+	stale := int64(1<<8 | wire.UnwindNoMapping)
+	b.unless(ir.EQ, b.Op(ir.OpOr, b.Imm(ir.OpShl, w.Count(), 8), w.Why()), stale, without)
 	b.jumpWith(out, intVal(types.U64, w.Count()))
 	b.enter(other)
 	w.Fail()
