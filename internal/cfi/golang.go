@@ -23,7 +23,9 @@ func (a *arch) goRule(rule uint32) uint32 {
 	case kind == wire.UnwindSP && saved == 0 && words > 1 && a.pushes:
 		return a.make(kind, 2, words)
 	case kind == wire.UnwindLinkOnly && !a.pushes:
-		return a.make(wire.UnwindSP, saved+1, words)
+		if pair := a.make(wire.UnwindSP, saved+1, words); pair != wire.UnwindNone {
+			return pair
+		}
 	}
 	return rule
 }
@@ -49,8 +51,8 @@ type stackChange int
 
 const (
 	byFramePointer stackChange = iota + 1 // the stack pointer is that of another stack
-	noCaller                         // nobody has called, or it is not told who
-	topmost                          // the same, also at the first byte: what a goroutine returns to
+	noCaller                              // nobody has called, or it is not told who
+	topmost                               // the same, also at the first byte: what a goroutine returns to
 )
 
 // changes are those functions. Of the ones that go on with another goroutine it is not told where the old one stays;

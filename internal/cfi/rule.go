@@ -64,11 +64,11 @@ var arches = map[elf.Machine]*arch{
 // word is how many bytes offsets count.
 const word = 8
 
-// make puts a rule together; UnwindNone where the operand has more bits than there is room for.
+// make puts a rule together; UnwindNone where a part has more bits than there is room for.
 func (a *arch) make(kind uint32, saved, operand int64) uint32 {
 	shift := wire.UnwindKindBits + a.savedBits
 	rule := kind | uint32(saved)<<wire.UnwindKindBits | uint32(operand)<<shift
-	if int64(int32(rule)>>shift) != operand {
+	if int64(int32(rule)>>shift) != operand || saved>>a.savedBits != 0 {
 		return wire.UnwindNone
 	}
 	return rule

@@ -196,6 +196,28 @@ func TestBothSections(t *testing.T) {
 	}
 }
 
+// TestGoLinker: Go's linker writes offsets by -4, and not where frame pointers are.
+func TestGoLinker(t *testing.T) {
+	for _, c := range []struct {
+		machine   elf.Machine
+		cie, code string
+		want      string
+	}{
+		{elf.EM_X86_64, "03 00 01 7c 10 0c0708 051002", "41 137c 44 137e 41 0603",
+			"1000 rsp+8 u c-8 | 1001 rsp+16 c-16 c-8 | 1005 rsp+8 u c-8 | 1010 none"},
+		{elf.EM_AARCH64, "03 00 01 7c 1e 0c1f00 081e", "44 1378 111e08 44 1300 081e",
+			"1000 sp+0 u u | 1004 sp+32 c-40 c-32 | 1008 sp+0 u u | 1010 none"},
+		{elf.EM_AARCH64, "03 00 01 7c 1e 0c1f00", "13 8060 111e fe1f", "1000 sp+16384 u c-16376 | 1010 none"},
+	} {
+		debug := append(record(word32(-1), octets(c.cie)),
+			record(word32(0), word64(0x1000), word64(0x10), octets(c.code))...)
+		rows, _ := cfi.FrameRows(c.machine, nil, debug, 0, codeAt)
+		if got := shown(c.machine, rows); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.code, got, c.want)
+		}
+	}
+}
+
 // wide is a record whose length has 64 bits.
 func wide(parts ...[]byte) []byte {
 	b := slices.Concat(parts...)
