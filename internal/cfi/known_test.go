@@ -10,7 +10,6 @@ import (
 
 	"github.com/startrace/startrace/internal/cfi"
 	"github.com/startrace/startrace/internal/elffile"
-	"github.com/startrace/startrace/test/need"
 )
 
 // rowsOf gives the rows of a file from the begin of a section of code to its end, counted from there.
@@ -52,7 +51,7 @@ func TestStubs(t *testing.T) {
 		{"aarch64-linux-gnu-gcc -O1 -static", ".plt", elf.EM_AARCH64, "0 sp+0 u u"},
 	} {
 		t.Run(c.command, func(t *testing.T) {
-			path := need.Built(t, c.command, "main.c", source)
+			path := builtFor(t, c.machine, c.command, "main.c", source)
 			if got := shown(c.machine, rowsOf(t, path, c.section)); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
@@ -99,7 +98,7 @@ work:
 `, elf.EM_AARCH64, "0 stop | 40 none | 60 signal | 6c none | c8 sp+0 u u"},
 	} {
 		t.Run(c.command, func(t *testing.T) {
-			path := need.Built(t, c.command, "start.s", c.source)
+			path := builtFor(t, c.machine, c.command, "start.s", c.source)
 			if got := shown(c.machine, rowsOf(t, path, ".text")); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}

@@ -1,10 +1,12 @@
 package cfi_test
 
 import (
+	"debug/elf"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/startrace/startrace/internal/elffile"
@@ -90,6 +92,18 @@ func builtGo(t *testing.T, arch string, flags ...string) string {
 		t.Fatalf("go build: %v\n%s", err, text)
 	}
 	return out
+}
+
+// builtFor is a program that a compiler makes for a machine: gcc is that of the machine that it runs on.
+func builtFor(t *testing.T, machine elf.Machine, command, file, source string) string {
+	t.Helper()
+	compiler, _, _ := strings.Cut(command, " ")
+	out, err := exec.Command(need.Program(t, compiler), "-dumpmachine").Output()
+	prefix := map[elf.Machine]string{elf.EM_X86_64: "x86_64-", elf.EM_AARCH64: "aarch64-"}[machine]
+	if err != nil || !strings.HasPrefix(string(out), prefix) {
+		t.Skipf("needs a %s for %s: this one makes programs for %s, %v", compiler, machine, out, err)
+	}
+	return need.Built(t, command, file, source)
 }
 
 func opened(t testing.TB, path string) *elffile.File {

@@ -246,9 +246,10 @@ func TestWalk(t *testing.T) {
 		"aarch64-linux-gnu-gcc -O2 -static -fomit-frame-pointer", "aarch64-linux-gnu-gcc -O2",
 		"aarch64-linux-gnu-gcc -O2 -mbranch-protection=standard"} {
 		t.Run(command, func(t *testing.T) {
-			machine, run := elf.EM_X86_64, []string{need.Built(t, command, "deep.c", deep)}
+			run := []string{need.Built(t, command, "deep.c", deep)}
+			machine := opened(t, run[0]).Machine
 			if strings.HasPrefix(command, "aarch64") {
-				machine, run = elf.EM_AARCH64, []string{need.Program(t, "qemu-aarch64-static"), "-L",
+				run = []string{need.Program(t, "qemu-aarch64-static"), "-L",
 					"/usr/aarch64-linux-gnu", run[0]}
 			}
 			var said, complaint bytes.Buffer
