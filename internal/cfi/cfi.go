@@ -32,6 +32,7 @@ package cfi
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/startrace/startrace/internal/elffile"
 )
@@ -69,17 +70,16 @@ func read(f *elffile.File) (rows []Row, stats Stats, err error) {
 		return nil, stats, fmt.Errorf("%s: stacks are walked along in programs of amd64 and arm64 with 64 bits only",
 			f.Path)
 	}
-	exceptions, err := frames(f, ".eh_frame")
+	exceptions, _, err := f.Section(".eh_frame")
 	if err != nil {
 		return nil, stats, err
 	}
-	debug, err := frames(f, ".debug_frame")
+	debug, err := debugFrame(f)
 	if err != nil {
 		return nil, stats, err
 	}
-	debug.debug = true
 	code := f.CodeSections()
-	t := a.table(exceptions, debug, code, &stats)
+	t := a.table(section{data: exceptions.Data, base: exceptions.Addr}, section{data: debug, debug: true}, code, &stats)
 	t = t.over(known(f, a, code, t))
 	t = changed(f, a, t).over(t)
 	t = signalReturns(f, a, code).over(t)
@@ -89,10 +89,23 @@ func read(f *elffile.File) (rows []Row, stats Stats, err error) {
 	return t.finish(&stats), stats, nil
 }
 
-// frames reads a section; it is empty where a file has none.
-func frames(f *elffile.File, name string) (section, error) {
-	s, _, err := f.Section(name)
-	return section{data: s.Data, base: s.Addr}, err
+// maxDebug bounds .debug_frame when it is unpacked, in bytes. The largest programs of Go have 10 MB.
+const maxDebug = 64 << 20
+
+// debugFrame reads .debug_frame, also where it is compressed; it is empty where a file has none.
+func debugFrame(f *elffile.File) ([]byte, error) {
+	r, size, err := f.SectionReader(".debug_frame")
+	if size == 0 || err != nil {
+		return nil, err
+	}
+	if size > maxDebug {
+		return nil, fmt.Errorf("%s: .debug_frame has %d bytes, more than %d", f.Path, size, maxDebug)
+	}
+	out := make([]byte, size)
+	if _, err := r.ReadAt(out, 0); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("read .debug_frame of %s: %w", f.Path, err)
+	}
+	return out, nil
 }
 
 // table runs the functions of both sections.

@@ -5,11 +5,15 @@ import (
 	"debug/elf"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/startrace/startrace/internal/cfi"
 	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/test/need"
 )
 
 // rowsOf gives the rows of a file from the begin of a section of code to its end, counted from there.
@@ -104,6 +108,41 @@ work:
 			}
 		})
 	}
+}
+
+// TestCompressed: .debug_frame has the same rows in each form that it is compressed in, also in the old one,
+// .zdebug_frame.
+func TestCompressed(t *testing.T) {
+	objcopy := need.Program(t, "objcopy")
+	plain := need.Built(t, "gcc -g -O2 -fno-asynchronous-unwind-tables", "small.c", many())
+	want, err := cfi.Rows(opened(t, plain))
+	if err != nil || len(want) < 100 {
+		t.Fatalf("%d rows, %v", len(want), err)
+	}
+	for _, form := range []string{"zlib", "zlib-gnu"} {
+		packed := filepath.Join(t.TempDir(), form)
+		command := exec.Command(objcopy, "--compress-debug-sections="+form, plain, packed)
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("objcopy: %v, %s", err, out)
+		}
+		f := opened(t, packed)
+		if s, ok, err := f.Section(".debug_frame"); ok != (form == "zlib") || err != nil {
+			t.Errorf("%s: the section is not compressed so: %d bytes, %v, %v", form, s.Size, ok, err)
+		}
+		if got, err := cfi.Rows(f); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: got %d rows, %v, want %d", form, len(got), err, len(want))
+		}
+	}
+}
+
+// many is a C program of as many functions as make it worth to compress what is told of them.
+func many() string {
+	out := "int main(void) { return 0; }\n"
+	for i := range 100 {
+		out += fmt.Sprintf("long f%d(long n) { char s[n + %d]; s[n] = 1; return n ? f%d(n - s[0]) : s[n / 2]; }\n",
+			i, i, i)
+	}
+	return out
 }
 
 // TestVDSO: the kernel's own code in each process tells of its frames.
