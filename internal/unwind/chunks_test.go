@@ -41,7 +41,7 @@ func ruleOf(rows []cfi.Row, addr uint64) uint32 {
 // The rule of each address is found by the kernel's search: around all rows and at the ends of all pages.
 func TestPackedRules(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 200 {
+	for range 40 {
 		e := extent{first: r.Uint64N(1<<40) * wire.UnwindPage, pages: 1 + r.Uint64N(2*wire.UnwindPages)}
 		rows := randomRows(r, e.first, e.pages)
 		chunks := pack(rows, e)

@@ -198,7 +198,7 @@ func stress(t *testing.T, places, chunks, files, processes int) {
 		})
 	}
 	r := rand.New(rand.NewPCG(1, uint64(places)))
-	for range 4000 {
+	for range 1000 {
 		change(r, tables, files, processes)
 	}
 	over.Store(true)
