@@ -23,11 +23,16 @@ import (
 
 func before512(t *testing.T) bool {
 	t.Helper()
+	return !runningKernel(t).AtLeast(5, 12)
+}
+
+func runningKernel(t *testing.T) kernel.Version {
+	t.Helper()
 	v, err := kernel.Release()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return !v.AtLeast(5, 12)
+	return v
 }
 
 // load generates and loads u.

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen/layout"
+	"github.com/startrace/startrace/bpfgen/ssagen"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -126,8 +127,23 @@ func listSamples() [][]string {
 	return out
 }
 
+// byEachLoop runs a test with loops over lists that the verifier follows, and with those that the kernel runs.
+func byEachLoop(t *testing.T, test func(*testing.T, Options)) {
+	t.Helper()
+	t.Run("followed", func(t *testing.T) { test(t, Options{Outlining: ssagen.NeverCall}) })
+	t.Run("run", func(t *testing.T) {
+		if o := For(runningKernel(t)); !o.HasLoop || o.Outlining == ssagen.NeverCall {
+			t.Skip("needs a kernel to whose bpf_loop lists are left (6.2)")
+		}
+		test(t, Options{HasLoop: true})
+	})
+}
+
 // TestStringLists compares lists and joined lists with Go's.
-func TestStringLists(t *testing.T) {
+func TestStringLists(t *testing.T) { byEachLoop(t, testStringLists) }
+
+func testStringLists(t *testing.T, o Options) {
+	t.Helper()
 	list := arg(0, types.U64)
 	fields := []*tree.Expr{stringList(list), joinedList(list)}
 	u := &tree.Unit{
@@ -135,7 +151,7 @@ func TestStringLists(t *testing.T) {
 			[]types.Type{fields[0].Type, fields[1].Type})},
 		Programs: []*tree.Program{program(nil, stmt(tree.SSend, 0, fields...))},
 	}
-	c, unit := load(t, u, Options{})
+	c, unit := load(t, u, o)
 	if info, err := c.Programs["p0"].Info(); err == nil {
 		n, _ := info.VerifiedInstructions()
 		t.Logf("%d instructions, of which the verifier visited %d", len(unit.Spec.Programs["p0"].Instructions), n)
@@ -165,7 +181,10 @@ func TestStringLists(t *testing.T) {
 }
 
 // TestListLen counts strings, and takes the first of a list for one that cannot be read.
-func TestListLen(t *testing.T) {
+func TestListLen(t *testing.T) { byEachLoop(t, testListLen) }
+
+func testListLen(t *testing.T, o Options) {
+	t.Helper()
 	addr, hole := arg(0, types.U64), op(tree.OpNe, types.Boolean, arg(1, types.U64), konst(0))
 	count := &tree.Expr{Op: tree.OpListLen, Type: types.I64, Str: tree.User, Args: []*tree.Expr{addr, konst(listRoom)}}
 	list, text := stringList(addr), joinedList(addr)
@@ -175,7 +194,7 @@ func TestListLen(t *testing.T) {
 			[]types.Type{count.Type, list.Type, text.Type})},
 		Programs: []*tree.Program{program(nil, stmt(tree.SSend, 0, count, list, text))},
 	}
-	c, _ := load(t, u, Options{})
+	c, _ := load(t, u, o)
 	r := newRing(t, c.Maps[MapRing])
 	for _, l := range listSamples() {
 		mem := newUserList(l)

@@ -63,6 +63,7 @@ func (s *Shared) Program(p *tree.Program, stack int, o Outlining) (code *Code, e
 	var b *generator
 	for again := true; again; again = b.again {
 		b = newTop(s, p, findCallees(p, o, countLocals(p)), loops)
+		b.outlining = o
 		b.budget = stack
 		b.program()
 	}

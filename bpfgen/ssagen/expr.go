@@ -120,12 +120,12 @@ func (b exprs) read(e *tree.Expr) val {
 	case tree.OpLoad:
 		v = reads{b.code}.loadExpr(e)
 	case tree.OpListLen:
-		v = texts{b.code}.listLen(e)
+		v = lists(b).listLen(e)
 	case tree.OpSyscallName:
 		v = b.expr(e.Args[0])
 		v.t, v.x = e.Type, calls{b.code}.nameNumber(v.x)
 	case tree.OpStrList, tree.OpJoin:
-		v = texts{b.code}.strList(e)
+		v = lists(b).strList(e)
 	case tree.OpPath:
 		v = paths{b.code}.path(e)
 	case tree.OpStack:

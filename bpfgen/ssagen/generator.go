@@ -45,6 +45,8 @@ type family struct {
 	walk func(*generator) evaluator
 	// callees are the functions of the script that may become subprograms.
 	callees *callees
+	// outlining says which functions become subprograms.
+	outlining Outlining
 	// names are the names that functions of the program have so far.
 	names map[string]bool
 	// calledLoops are the loops whose bodies are functions. It grows from one attempt to write the program to the next.

@@ -19,8 +19,11 @@ const maxStrings = 128
 //
 //	OpStrList   01 "ls" 00 01 "-l" 00      before each string wire.ListString, or ListFault if it cannot be read
 //	OpJoin      "ls" 20 "-l"               with the separator of the script, here a space
+//
+// The verifier follows each string of a loop of rounds, and all of them again for each way that leads to the loop.
+// Where it can, the kernel runs the loop (bpf_loop), and the verifier follows a few strings.
 type listReader struct {
-	// b is the function under construction.
+	// b is the function under construction, which has the loop, or is that of one string.
 	b *code
 	// e is the OpStrList or OpJoin.
 	e *tree.Expr
@@ -30,11 +33,13 @@ type listReader struct {
 	hole bool
 	// sep is the byte between the strings of an OpJoin. It is 0 for an OpStrList.
 	sep int64
-	// buf has room bytes for the list, and room+1 for the string that is read last.
+	// buf has room bytes for the list, and room+1 for the string that is read last. at is its address.
 	buf *region
+	at  func() *ir.Value
 	// state is what goes round the loop: at listOff where the next string begins in buf, at listFlag 0, wire.RefCut or
-	// RefFault.
-	state *region
+	// RefFault, at listBase the address of the list for a function of one string. stateAt is its address.
+	state   *region
+	stateAt func() *ir.Value
 	// done is where the list has come to its end, or to that of its room.
 	done *join
 	// fault is where a pointer of the list could not be read. The whole list is FAULT then.
@@ -46,32 +51,109 @@ const (
 	listOff  = 0
 	listFlag = 8
 	listHole = 16
+	listBase = 24
 )
+
+// lists reads lists of strings.
+type lists struct{ *generator }
 
 // strList is OpStrList and OpJoin. Joined strings are packed as the others,
 // with the separator in the place of each NUL but the last.
-func (b texts) strList(e *tree.Expr) val {
+func (b lists) strList(e *tree.Expr) val {
 	r := &listReader{b: b.code, e: e, room: int64(e.Type.Cap)}
 	rest := e.Args[1:]
 	if e.Op == tree.OpJoin {
 		r.sep, rest = int64(rest[0].Str[0]), rest[1:]
 	}
-	list := b.Add(reads(b).base(e.Args[0]), e.Int)
-	r.buf, r.state = b.allocScratch(2*int(r.room)+8), b.allocScratch(24)
+	list := b.Add(reads{b.code}.base(e.Args[0]), e.Int)
+	r.buf, r.state = b.allocScratch(2*int(r.room)+8), b.allocState(listBase)
+	r.at, r.stateAt = func() *ir.Value { return b.addr(r.buf, 0) }, func() *ir.Value { return b.addr(r.state, 0) }
 	if r.hole = len(rest) > 0; r.hole {
-		b.Store(8, b.addr(r.state, 0), listHole, b.expr(rest[0]).x)
+		r.put(listHole, b.expr(rest[0]).x)
 	}
-	b.Store(8, b.addr(r.state, 0), listOff, b.Const(0))
-	b.Store(8, b.addr(r.state, 0), listFlag, b.Const(0))
+	r.put(listOff, b.Const(0))
+	r.put(listFlag, b.Const(0))
+	if b.kernelRuns() {
+		r.put(listBase, list)
+		b.callPerString(b.oneString(r), r.at(), r.stateAt())
+		return r.value()
+	}
 	r.done, r.fault = b.newJoin(types.Type{}), b.newJoin(types.Type{})
 	b.rounds(maxStrings+1, func(k *ir.Value) { r.round(list, k) })
 	b.jump(r.done) // not reached: the last round cuts the list
+	r.end()
+	return r.value()
+}
+
+// end is where the list has come to its end, or cannot be read.
+func (r *listReader) end() {
+	b := r.b
 	b.enter(r.fault)
-	b.Store(8, b.addr(r.state, 0), listOff, b.Const(0))
-	b.Store(8, b.addr(r.state, 0), listFlag, b.Const(wire.RefFault))
+	r.put(listOff, b.Const(0))
+	r.put(listFlag, b.Const(wire.RefFault))
 	b.jump(r.done)
 	b.enter(r.done)
-	return r.value()
+}
+
+// put stores a word of the state.
+func (r *listReader) put(word int64, x *ir.Value) { r.b.Store(8, r.stateAt(), word, x) }
+
+// get loads one.
+func (r *listReader) get(word int64) *ir.Value { return r.b.Load(8, r.stateAt(), word) }
+
+// oneString is the function that the kernel calls for each string of r's list. It gives 0 to go on and 1 at the end.
+func (b lists) oneString(of *listReader) *subprogram {
+	f, k, words := b.perString("list")
+	buf, state := f.Load(8, words, 0), f.Load(8, words, 8)
+	r := *of
+	r.b, r.at, r.stateAt = f.code, func() *ir.Value { return buf }, func() *ir.Value { return state }
+	r.done, r.fault = f.newJoin(types.Type{}), f.newJoin(types.Type{})
+	r.round(r.get(listBase), k)
+	f.Ret(nil)
+	r.end()
+	f.Ret(f.Const(1))
+	return perStringMade(f)
+}
+
+// kernelRuns reports whether the kernel runs loops over lists: it must have bpf_loop, and know what functions do with
+// the words of their callers (see Outlining of bpfgen.For).
+func (b lists) kernelRuns() bool { return b.HasLoop && b.outlining != NeverCall }
+
+// allocState is memory for the words below base, and for two from there on where the kernel runs the loop.
+func (b lists) allocState(base int) *region {
+	if b.kernelRuns() {
+		base += 16
+	}
+	return b.allocScratch(base)
+}
+
+// perString begins a function that the kernel calls for each string of a list, with its number and the address of words
+// on the stack of the caller.
+func (b lists) perString(name string) (f *generator, k, words *ir.Value) {
+	f = newGenerator(b.Shared, b.prog, b.family)
+	f.Func.Name, f.Pos = subs(b).subName(name), b.Pos
+	k, words = f.Op(ir.OpArg), f.Op(ir.OpArg)
+	words.Imm = 1
+	return f, k, words
+}
+
+// perStringMade is the function f.
+func perStringMade(f *generator) *subprogram {
+	f.Func.Prune()
+	return &subprogram{f: f.Func, cost: loops{f}.costOf(f.Func.Blocks, f.extra).times(roundsFollowed)}
+}
+
+// callPerString makes the kernel call sub for each string, with words.
+func (b lists) callPerString(sub *subprogram, words ...*ir.Value) {
+	slot := subs(b).callWords(len(words))
+	for i, x := range words {
+		b.Store(8, b.SlotAddr(slot, 0), int64(8*i), x)
+	}
+	f := b.Op(ir.OpFunc)
+	f.Sym = sub.f.Name
+	b.Call(helperLoop, b.Const(maxStrings+1), f, b.SlotAddr(slot, 0), b.Const(0))
+	b.called = append(b.called, sub)
+	b.extra = b.extra.plus(sub.cost)
 }
 
 // round reads one string, or finds the end of the list.
@@ -85,17 +167,17 @@ func (r *listReader) round(list, k *ir.Value) {
 		r.cut()
 		b.jump(r.done)
 	})
-	off := b.Load(8, b.addr(r.state, 0), listOff)
+	off := r.get(listOff)
 	b.unless(ir.UGT, off, r.room, func() { b.jump(r.done) }) // for the verifier
 	end := b.Op(ir.OpAdd, off, r.one(off, p, k))
 	b.unless(ir.UGT, end, r.room, func() {
 		r.cut()
-		b.Store(8, b.addr(r.state, 0), listOff, b.Const(r.room))
+		r.put(listOff, b.Const(r.room))
 		b.jump(r.done)
 	})
-	b.Store(8, b.addr(r.state, 0), listOff, end)
+	r.put(listOff, end)
 	if r.sep != 0 {
-		b.Store(1, b.Op(ir.OpAdd, b.addr(r.buf, 0), end), -1, b.Const(r.sep))
+		b.Store(1, b.Op(ir.OpAdd, r.at(), end), -1, b.Const(r.sep))
 	}
 }
 
@@ -103,7 +185,7 @@ func (r *listReader) round(list, k *ir.Value) {
 // could be read.
 func (r *listReader) one(off, p, k *ir.Value) *ir.Value {
 	b := r.b
-	dst := b.Op(ir.OpAdd, b.addr(r.buf, 0), off)
+	dst := b.Op(ir.OpAdd, r.at(), off)
 	head := int64(0)
 	if r.sep == 0 {
 		head = 1
@@ -113,7 +195,7 @@ func (r *listReader) one(off, p, k *ir.Value) *ir.Value {
 	if r.hole {
 		on := b.newJoin(types.Type{})
 		b.unless(ir.EQ, k, 0, func() { // which old verifiers know
-			b.unless(ir.NE, b.Load(8, b.addr(r.state, 0), listHole), 0, func() {
+			b.unless(ir.NE, r.get(listHole), 0, func() {
 				b.Store(1, dst, head, b.Const(0))
 				b.jumpWith(used, intVal(types.I64, r.unreadable(dst)))
 			})
@@ -149,15 +231,13 @@ func (r *listReader) unreadable(dst *ir.Value) *ir.Value {
 
 // cut notes that strings are missing.
 func (r *listReader) cut() {
-	r.b.Store(8, r.b.addr(r.state, 0), listFlag, r.b.Const(wire.RefCut))
+	r.put(listFlag, r.b.Const(wire.RefCut))
 }
 
 // value is the list as it lies in memory.
 func (r *listReader) value() val {
-	b := r.b
 	s := &str{mem: r.buf, room: layout.StringRoom(r.e.Type.Cap)}
-	s.flags = b.Load(8, b.addr(r.state, 0), listFlag)
-	s.n = b.Load(8, b.addr(r.state, 0), listOff)
+	s.flags, s.n = r.get(listFlag), r.get(listOff)
 	if r.sep != 0 {
 		s.n = r.withoutLast(s.n)
 	}
@@ -193,24 +273,56 @@ func (b texts) listPointer(e *tree.Expr, list, k *ir.Value) *ir.Value {
 
 // listLen is OpListLen: how many strings a list has, with tree.ListHoles if one of them cannot be read. It is -1 for a
 // list that cannot be read, and for one of more than maxStrings.
-func (b texts) listLen(e *tree.Expr) val {
-	list := b.Add(reads(b).base(e.Args[0]), e.Int)
-	done := b.newJoin(types.I64)
+func (b lists) listLen(e *tree.Expr) val {
+	list := b.Add(reads{b.code}.base(e.Args[0]), e.Int)
 	room := int64(e.Args[1].Int)
-	text, holes := b.allocScratch(int(room)+8), b.allocScratch(8)
-	b.Store(8, b.addr(holes, 0), 0, b.Const(0))
+	text, state := b.allocScratch(int(room)+8), b.allocState(lenBase)
+	b.Store(8, b.addr(state, 0), lenHoles, b.Const(0))
+	if b.kernelRuns() {
+		b.Store(8, b.addr(state, 0), lenBase, list)
+		b.Store(8, b.addr(state, 0), lenCount, b.Const(-1))
+		b.callPerString(b.countString(e), b.addr(text, 0), b.addr(state, 0))
+		return intVal(types.I64, b.Load(8, b.addr(state, 0), lenCount))
+	}
+	done := b.newJoin(types.I64)
+	none := func() { b.jumpWith(done, intVal(types.I64, b.Const(-1))) }
 	b.rounds(maxStrings+1, func(k *ir.Value) {
-		rc := b.listPointer(e, list, k)
-		b.unless(ir.NE, rc, 0, func() { b.jumpWith(done, intVal(types.I64, b.Const(-1))) })
-		p := b.Load(pointerSize(e), b.temp(), 0)
-		b.unless(ir.EQ, p, 0, func() {
-			b.jumpWith(done, intVal(types.I64, b.Op(ir.OpOr, b.Load(8, b.addr(holes, 0), 0), k)))
-		})
-		rc = reads(b).readWith(e.Str, helperProbeReadKernelStr, helperProbeReadUserStr, b.addr(text, 0),
-			b.Const(room+1), p)
-		hole := b.Imm(ir.OpShl, b.Imm(ir.OpLShr, rc, 63), 32) // no branch, for old verifiers
-		b.Store(8, b.addr(holes, 0), 0, b.Op(ir.OpOr, b.Load(8, b.addr(holes, 0), 0), hole))
+		texts{b.code}.countRound(e, list, k, b.addr(text, 0), b.addr(state, 0), none,
+			func(n *ir.Value) { b.jumpWith(done, intVal(types.I64, n)) })
 	})
-	b.jumpWith(done, intVal(types.I64, b.Const(-1)))
+	none()
 	return b.enter(done)
+}
+
+// The words of listLen: ListHoles if there was a string that cannot be read, and for a function of one string the
+// address of the list and the result.
+const (
+	lenHoles = 0
+	lenBase  = 8
+	lenCount = 16
+)
+
+// countString is the function that the kernel calls for each string of a list that listLen counts.
+func (b lists) countString(e *tree.Expr) *subprogram {
+	f, k, words := b.perString("listlen")
+	text, state := f.Load(8, words, 0), f.Load(8, words, 8)
+	none := func() { f.Ret(f.Const(1)) }
+	texts{f.code}.countRound(e, f.Load(8, state, lenBase), k, text, state, none, func(n *ir.Value) {
+		f.Store(8, state, lenCount, n)
+		none()
+	})
+	f.Ret(nil)
+	return perStringMade(f)
+}
+
+// countRound reads string k of a list. none is the way on where the list cannot be read, end where it ends there.
+func (b texts) countRound(e *tree.Expr, list, k, text, state *ir.Value, none func(), end func(n *ir.Value)) {
+	rc := b.listPointer(e, list, k)
+	b.unless(ir.NE, rc, 0, none)
+	p := b.Load(pointerSize(e), b.temp(), 0)
+	b.unless(ir.EQ, p, 0, func() { end(b.Op(ir.OpOr, b.Load(8, state, lenHoles), k)) })
+	rc = reads(b).readWith(e.Str, helperProbeReadKernelStr, helperProbeReadUserStr, text,
+		b.Const(int64(e.Args[1].Int)+1), p)
+	hole := b.Imm(ir.OpShl, b.Imm(ir.OpLShr, rc, 63), 32) // no branch, for old verifiers
+	b.Store(8, state, lenHoles, b.Op(ir.OpOr, b.Load(8, state, lenHoles), hole))
 }
