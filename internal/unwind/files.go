@@ -225,11 +225,6 @@ func (k *Keeper) leaveRun(r *run) {
 func (k *Keeper) grow(n int) bool {
 	k.growing.Lock()
 	defer k.growing.Unlock()
-	return k.growTo(n)
-}
-
-// growTo is grow for who holds growing.
-func (k *Keeper) growTo(n int) bool {
 	if k.isClosed() {
 		return false
 	}

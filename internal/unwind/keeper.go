@@ -77,6 +77,8 @@ type Keeper struct {
 	// growing orders the making of segments, which takes long, outside of mu. made is how many there are.
 	growing sync.Mutex
 	made    int
+	// settling is held by who waits for programs in the kernel.
+	settling sync.Mutex
 	// turn bounds how many files are read at the same time.
 	turn chan struct{}
 }
@@ -223,6 +225,8 @@ func (k *Keeper) Close() error {
 	k.mu.Lock()
 	k.closed = true
 	k.mu.Unlock()
+	k.settling.Lock()
+	defer k.settling.Unlock()
 	k.growing.Lock()
 	defer k.growing.Unlock()
 	return k.close()

@@ -100,13 +100,13 @@ func (k *Keeper) reclaimSoon() {
 // reclaim waits for all programs that may see what is in limbo, and makes it free. It reports whether there was
 // anything. Of several calls at the same time each returns when what was in limbo before is free.
 func (k *Keeper) reclaim() bool {
-	k.growing.Lock()
-	defer k.growing.Unlock()
+	k.settling.Lock()
+	defer k.settling.Unlock()
 	k.mu.Lock()
 	old := k.limbo
 	k.limbo = limbo{}
 	k.mu.Unlock()
-	if old.empty() || !k.growTo(1) || !k.checked(k.kernel.settle()) {
+	if old.empty() || !k.grow(1) || !k.checked(k.kernel.settle()) {
 		return false // what is lost for that is not used again
 	}
 	k.mu.Lock()
