@@ -29,11 +29,11 @@ import (
 //	    bytes[e.comm].add(e.args.ret)
 //	    last[e.pid] = e.time
 //
-// the first round learns that the keys of bytes are strings of 16 bytes, that those of last are ints of 32 bits
-// without a sign, and that the values of last are of 64 bits. The second round changes nothing:
+// the first round learns that the keys of bytes are strings of 16 bytes, that those of last are ints without a sign,
+// of 64 bits as in all keys of tables, and that its values are of 64 bits. The second round changes nothing:
 //
 //	container c0 total "bytes" key str[16]
-//	container c1 table "last" key u32 value u64
+//	container c1 table "last" key u64 value u64
 //
 // A table that is only read, or of which one entry is set from another, has no type after that. untypedtables.go then
 // gives it one. A part of a key that is None wherever the container is used is no part of the key in the map
@@ -113,7 +113,11 @@ func (b tables) key(c *plan.Container, k val, pos plan.Pos) (*tree.Expr, bool) {
 	}
 	e := keyed(b.rv(b.fitting(k, t.key, pos), pos), pos)
 	checkKey(c, e.Type, pos)
-	b.u.widen(&t.key, &t.keyAt, keyType(literals(e)), pos, "key", c)
+	kt := keyType(literals(e))
+	if c.Kind == plan.Table {
+		kt = wholeInts(kt)
+	}
+	b.u.widen(&t.key, &t.keyAt, kt, pos, "key", c)
 	if c.Kind == plan.Table {
 		oneEntryEach(t.key, pos)
 	}

@@ -191,6 +191,15 @@ func keyType(t types.Type) types.Type {
 	return ofElems(t, keyType)
 }
 
+// wholeInts is the type of a table's key: its ints have 64 bits, as those that user code can write. Labels are
+// functions of the bits that their numbers have.
+func wholeInts(t types.Type) types.Type {
+	if t.Kind == types.Int && t.Label == "" {
+		t.Bits = 64
+	}
+	return ofElems(t, wholeInts)
+}
+
 func sortedKeys[V any](m map[string]V) []string {
 	var keys []string
 	for k := range m {

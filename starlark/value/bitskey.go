@@ -1,6 +1,7 @@
 package value
 
 import (
+	"math"
 	"slices"
 
 	"go.starlark.net/starlark"
@@ -45,9 +46,15 @@ func signedKey(k starlark.Value) starlark.Value {
 	})
 }
 
-// likeKept is k with its ints as a key of t has them: each part with the sign of its own.
+// likeKept is k with its ints as a key of t has them: each part with the sign of its own. A float that is equal to an
+// int is that int.
 func likeKept(t *wire.Type, k starlark.Value) starlark.Value {
 	switch k := k.(type) {
+	case starlark.Float:
+		whole := starlark.Float(math.Trunc(float64(k))) == k
+		if i, err := starlark.NumberToInt(k); err == nil && whole && t.Kind == wire.Int {
+			return likeKept(t, i)
+		}
 	case starlark.Int:
 		n, fits := k.Int64()
 		u, huge := k.Uint64()

@@ -24,12 +24,10 @@ func (b *base) encodeKey(k starlark.Value) ([]byte, error) {
 		likeKeys(&layout.Type, b.key)
 		return b.key, nil
 	}
-	if negative, huge := signs(k); negative || huge {
-		clear(b.key)
-		if Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, likeKept(&layout.Type, k)), b.key) == nil {
-			likeKeys(&layout.Type, b.key)
-			return b.key, nil
-		}
+	clear(b.key)
+	if Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, likeKept(&layout.Type, k)), b.key) == nil {
+		likeKeys(&layout.Type, b.key)
+		return b.key, nil
 	}
 	return nil, fmt.Errorf("key of %s: %w", b, err)
 }

@@ -239,7 +239,7 @@ probe("syscall:getppid", kernel = lambda e: t.set(e.pid, 1))
 at_exit(lambda: refused("text", 1))
 `), "-c", program(t, "workload")+" -report /dev/null getppid 4")
 	if e.status != failedBeside || len(linesWith(e.stderr,
-		"script.star:5:6: key of <table t>: got string, want an unsigned 32-bit int")) != 1 {
+		"script.star:5:6: key of <table t>: got string, want an unsigned 64-bit int")) != 1 {
 		t.Errorf("status %d, stderr %s", e.status, excerpt(e.stderr))
 	}
 }
