@@ -133,7 +133,7 @@ func (w *Walks) follow(news []processNews) {
 		w.feed(pid)
 	}
 	clear(w.changed)
-	for end := time.Now().Add(backlogTime); len(w.backlog) > 0 && time.Now().Before(end); {
+	for end := time.Now().Add(backlogTime); len(w.backlog) > 0 && !w.keeper.Busy() && time.Now().Before(end); {
 		w.feed(w.backlog[0])
 		w.backlog = slices.Delete(w.backlog, 0, 1)
 	}

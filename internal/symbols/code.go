@@ -8,12 +8,16 @@ import (
 	"github.com/startrace/startrace/internal/mapping"
 )
 
-// Code calls f with what a process has mapped as code, as far as it is known. file tells files apart, by ==: one that
-// was written anew is another. It is nil where there is none that can be opened. open opens it, during the call of f.
+// Code calls f with what a process that lives has mapped as code, as far as it is known. file tells files apart, by ==:
+// one that was written anew is another. It is nil where there is none that can be opened. open opens it, as long as
+// nothing else is asked of the Namer.
 func (t *Namer) Code(pid int, f func(m mapping.Mapping, file any, open func() (*os.File, error))) {
 	p := t.processes.get(pid)
 	if !p.told {
 		p = t.update(p, 0)
+	}
+	if p.over {
+		return
 	}
 	if len(p.maps) == 0 {
 		t.inherit(p)

@@ -16,6 +16,8 @@ type shelf struct {
 	byID  map[any]*file
 	space *space
 	clock uint64 // of uses
+	// reading is how many are being read, or wait for that.
+	reading int
 }
 
 // A file is one that processes have mapped.
@@ -62,6 +64,7 @@ func (k *Keeper) file(c *Mapped) *file {
 	}
 	f := &file{id: id, reading: true, waiting: map[*layout]bool{}, used: k.clock}
 	k.byID[id] = f
+	k.reading++
 	go k.guarded(func() { k.readFile(f, from) })
 	return f
 }
@@ -162,6 +165,7 @@ func (k *Keeper) done(f *file, packed packedFile, r *run) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	f.packedFile, f.run, f.reading = packed, r, false
+	k.reading--
 	waiting := f.waiting
 	f.waiting = nil
 	if !k.closed {

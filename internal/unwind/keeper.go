@@ -186,8 +186,10 @@ func (k *Keeper) Expect(file any, open func() (*os.File, error)) {
 func (k *Keeper) Await(most time.Duration) {
 	over := time.After(most)
 	for {
-		reading, read := k.isReading()
-		if !reading {
+		k.mu.Lock()
+		reading, read := k.reading, k.read
+		k.mu.Unlock()
+		if reading == 0 {
 			return
 		}
 		select {
@@ -198,14 +200,14 @@ func (k *Keeper) Await(most time.Duration) {
 	}
 }
 
-// isReading reports whether files are being read; what is given is closed when one has been.
-func (k *Keeper) isReading() (reading bool, read <-chan struct{}) {
+// mostWaiting is how many open files may wait to be read before what can wait should.
+const mostWaiting = 32
+
+// Busy reports whether many files wait to be read, each of which is open.
+func (k *Keeper) Busy() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, f := range k.byID {
-		reading = reading || f.reading
-	}
-	return reading, k.read
+	return k.reading > mostWaiting
 }
 
 // Trouble gives what is to be told, each thing once. What has panicked on another goroutine panics here.
