@@ -89,10 +89,16 @@ var everyScript = []string{fmt.Sprintf("--pid=%d,%d", os.Getpid(), os.Getppid())
 func (l *toolLoads) check(t *testing.T, args []string, mistaken bool) {
 	t.Helper()
 	lacks, err := l.try(args)
-	if err != nil || lacks != "" && !(mistaken && plainMistake.MatchString(lacks)) {
+	switch {
+	case err == nil && lackOfKernel.MatchString(lacks):
+		t.Run(args[len(args)-1], func(t *testing.T) { t.Skipf("needs what %q does: %s", args, lacks) })
+	case err != nil || lacks != "" && !(mistaken && plainMistake.MatchString(lacks)):
 		t.Errorf("%q: %s%v", args, lacks, err)
 	}
 }
+
+// lackOfKernel is the message about a flag that needs kprobes, on a kernel that was built without them.
+var lackOfKernel = regexp.MustCompile(`this kernel has no (way to probe functions|kprobes): it was built without `)
 
 // plainMistake are the messages about a flag's value, and about texts that have no room.
 var plainMistake = regexp.MustCompile(`^--[\w-]+: got |shorten strings \(--str-max`)
