@@ -36,12 +36,15 @@ func (e *MapError) Unwrap() error { return e.Err }
 
 // mapMemory is what the kernel allocates for a map at once, in bytes: hash
 // tables are preallocated (htab_map_alloc and struct htab_elem of
-// kernel/bpf/hashtab.c).
+// kernel/bpf/hashtab.c), or only their buckets are.
 func mapMemory(m *ebpf.MapSpec) uint64 {
 	const element, bucket = 48, 16
 	entries, value := uint64(m.MaxEntries), uint64(m.ValueSize+7)&^7
 	switch m.Type {
 	case ebpf.Hash, ebpf.LRUHash:
+		if bpfgen.OnDemand(m) {
+			return entries * bucket
+		}
 		return entries * (element + bucket + uint64(m.KeySize+7)&^7 + value)
 	case ebpf.RingBuf:
 		return entries

@@ -46,6 +46,29 @@ func TestTableTooLarge(t *testing.T) {
 	}
 }
 
+// TestTableOnDemand: a table that takes memory as it fills is not refused for what it would take when it is full.
+func TestTableOnDemand(t *testing.T) {
+	mustLoad(t, unitOf(tree.Attach{Way: tree.RawTracepoint{Name: "sys_enter"}})) // skips without rights
+	for _, c := range []struct {
+		entries, flags uint32
+		want           error
+	}{{1 << 20, unix.BPF_F_NO_PREALLOC, nil}, {1 << 31, 0, unix.ENOMEM}} {
+		l, err := Load(withTable(ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: 32 << 10, MaxEntries: c.entries,
+			Flags: c.flags}), Options{})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%d entries, flags %d: got %v, want %v", c.entries, c.flags, err, c.want)
+		}
+		if err == nil {
+			l.Close()
+		}
+	}
+	m := &ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: 32 << 10, MaxEntries: 1 << 20,
+		Flags: unix.BPF_F_NO_PREALLOC}
+	if got := mapMemory(m); got != 16<<20 {
+		t.Errorf("counts %d bytes, want those of 2^20 buckets", got)
+	}
+}
+
 // free is what this machine has.
 var free = regexp.MustCompile(`though \d+ MB are free`)
 
