@@ -30,9 +30,30 @@ func (b exprs) orAbsent(e *tree.Expr) (val, bool) {
 		if i == 1 {
 			gone = b.Imm(ir.OpXor, gone, 1)
 		}
-		return b.without(gone, tag, v), true
+		out := b.without(gone, tag, v)
+		if hasList(other) { // else each list would be three ways
+			out.s.n, out.s.flags = loops(b).forget(out.s.n), loops(b).forget(out.s.flags)
+		}
+		return out, true
 	}
 	return val{}, false
+}
+
+// isList reports whether e is a list of a program, whose second operand is the number of its bytes. That can be FAULT
+// for several reasons, each of which is a way for the verifier. So what is known of its length is forgotten.
+func isList(e *tree.Expr) bool {
+	return e.Op == tree.OpStr && e.Type.Kind == types.Bytes && len(e.Args) > 1
+}
+
+// hasList reports whether a text is a list, or that or nothing.
+func hasList(e *tree.Expr) bool {
+	switch {
+	case isList(e):
+		return true
+	case e.Op == tree.OpConvert:
+		return hasList(e.Args[0])
+	}
+	return e.Op == tree.OpCond && isText(e.Type.Kind) && (hasList(e.Args[1]) || hasList(e.Args[2]))
 }
 
 // absentTag is the tag of a constant that is None or FAULT, behind conversions.
@@ -52,7 +73,7 @@ func absentTag(e *tree.Expr) (int64, bool) {
 // hasCounted reports whether a value has strings of programs that are told by their lengths.
 func hasCounted(e *tree.Expr) bool {
 	if e.Op == tree.OpStr {
-		return e.Counted
+		return e.Counted || isList(e)
 	}
 	if !isText(e.Type.Kind) && e.Type.Kind != types.Record && e.Type.Kind != types.Tuple {
 		return false
@@ -73,6 +94,10 @@ func isPure(e *tree.Expr) bool {
 		tree.OpNe, tree.OpLt, tree.OpLe, tree.OpGt, tree.OpGe, tree.OpIsNone, tree.OpIsFault, tree.OpAssume,
 		tree.OpConvert, tree.OpLNot, tree.OpLAnd, tree.OpLOr, tree.OpCond, tree.OpTuple, tree.OpRecord,
 		tree.OpSpanSlot, tree.OpUnreadable:
+	case tree.OpFloorDiv:
+		if by := innermostConst(e.Args[1]); by == nil || by.Int == 0 {
+			return false
+		}
 	default:
 		return false
 	}
@@ -82,6 +107,17 @@ func isPure(e *tree.Expr) bool {
 		}
 	}
 	return true
+}
+
+// innermostConst is the constant number behind conversions, nil for none.
+func innermostConst(e *tree.Expr) *tree.Expr {
+	for e.Op == tree.OpConvert {
+		e = e.Args[0]
+	}
+	if e.Op != tree.OpConst || e.Type.Kind != types.Int {
+		return nil
+	}
+	return e
 }
 
 // hasBit reports whether bit computes a condition.
