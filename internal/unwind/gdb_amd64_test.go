@@ -202,9 +202,9 @@ func compareFrames(t *testing.T, pid int, withDebug bool) int {
 	return sameFrames(t, pid, pcs, end, withDebug)
 }
 
-// sameFrames compares the frames of a walk with those that gdb finds. Where it has debug information it has more: copies
-// of functions that the compiler has put into others, at the same address, and functions that ended by a jump to the
-// next one, which have no frame any more.
+// sameFrames compares the frames of a walk with those that gdb finds. Where it has debug information it has more:
+// copies of functions that the compiler has put into others, at the same address, and functions that ended by a jump to
+// the next one, which have no frame any more.
 func sameFrames(t *testing.T, pid int, pcs []uint64, end string, withDebug bool) int {
 	t.Helper()
 	out, err := exec.Command("gdb", "-nx", "-batch", "-ex", "set backtrace past-main on", "-ex",
