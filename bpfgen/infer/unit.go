@@ -102,6 +102,8 @@ type unit struct {
 	shared *sharedRun
 	// foldedFuncs has what calls of functions with constants in user code have come to, by function and arguments.
 	foldedFuncs map[string]foldedFunc
+	// givers has the functions of the script of which it was asked whether they return functions.
+	givers map[*plan.Func]bool
 }
 
 func newUnit(p *plan.Plan, facts *kernel.Facts, known learnt) *unit {
@@ -110,7 +112,7 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, known learnt) *unit {
 		names: map[string]bool{}, nextNames: map[string]nextName{},
 		strMax: p.StrMax, enums: map[*tree.Expr]string{}, calls: map[*tree.Expr][]kernel.Syscall{},
 		durations: map[*tree.Expr]bool{}, absorbed: map[*tree.Expr]bool{}, families: map[string]error{},
-		foldedFuncs: map[string]foldedFunc{},
+		foldedFuncs: map[string]foldedFunc{}, givers: map[*plan.Func]bool{},
 		res: &Result{
 			Tree:   &tree.Unit{Keep: map[int]int{}},
 			Halves: map[int]*plan.UserHalf{}, StartHalves: map[int]*plan.UserHalf{},

@@ -68,6 +68,11 @@ func (g givenList) anyPart() bool {
 	return slices.ContainsFunc(g.list, func(a given) bool { return a.v.part || a.v.bits != 0 })
 }
 
+// anyFunction reports whether a function is given.
+func (g givenList) anyFunction() bool {
+	return slices.ContainsFunc(g.list, func(a given) bool { return len(a.v.callees()) > 0 })
+}
+
 // places says to which parameter each argument goes, as scope.Places does.
 func (g givenList) places(def *resolve.Function) []int {
 	names := make([]string, len(g.list))

@@ -19,7 +19,7 @@ func (u arguments) call(x *syntax.CallExpr) uval {
 		return u.callInner(u.defined(l, "", l.Function.(*resolve.Function)).fn, x)
 	}
 	fn := u.expr(x.Fn)
-	if fn.fn != nil {
+	if fn.fn != nil && !fn.away {
 		return u.callInner(fn.fn, x)
 	}
 	if m, ok := fn.v.obj.(*eventMethod); ok && fn.known {
@@ -28,7 +28,7 @@ func (u arguments) call(x *syntax.CallExpr) uval {
 	u.certain().checkCalled(x, fn)
 	if fn.part {
 		u.capture(fn)
-		fn = uval{}
+		fn = uval{may: fn.may}
 	}
 	if fn.known {
 		switch c := fn.v.c.(type) {
@@ -39,6 +39,12 @@ func (u arguments) call(x *syntax.CallExpr) uval {
 		}
 	}
 	dot, method := x.Fn.(*syntax.DotExpr)
+	if list := fn.callees(); len(list) > 0 && !(method && u.isMethod(dot)) {
+		return u.choose(x, list)
+	}
+	if !method && !fn.known {
+		return u.unknownCall(x)
+	}
 	if method && dot.Name.Name == "join" {
 		if v, ok := u.joined(dot, x); ok {
 			return v
@@ -57,8 +63,16 @@ func (u arguments) call(x *syntax.CallExpr) uval {
 		if v, ok := foldedMethod(u.nameOf(dot.X), dot.Name.Name, x, vals); ok {
 			return knownVal(v)
 		}
+		return methodGives(dot.Name.Name, u.nameOf(dot.X), vals)
 	}
 	return uval{}
+}
+
+// isMethod reports whether a name behind a dot is a method, as that of a list or a dict, and no field of a record.
+func (u arguments) isMethod(dot *syntax.DotExpr) bool {
+	recv := u.nameOf(dot.X)
+	t := typeName(recv)
+	return t == "list" || t == "dict" || t == "tuple"
 }
 
 // storing are the methods that keep what they are given.
@@ -153,7 +167,11 @@ func (u arguments) byUser(f *builtin, x *syntax.CallExpr, vals []uval) uval {
 	if v, ok := foldedCall(f, x, vals); ok {
 		return knownVal(v)
 	}
-	return uval{typ: f.gives, bits: givenWidth(f.name, vals), elems: u.chosenElements(f, x, vals)}
+	if v, ok := u.oneElement(f, x, vals); ok {
+		return v
+	}
+	return uval{typ: f.gives, bits: givenWidth(f.name, vals), elems: u.chosenElements(f, x, vals),
+		may: calleesOf(vals)}
 }
 
 // updates is what the host makes of `x[k] op= v`.
@@ -335,7 +353,8 @@ func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	}
 	child, ok := u.half.Calls[x]
 	gives := u.given(x, vals)
-	if !gives.anyPart() || !gives.fits(def) || len(u.chain) > maxInline || !ok && *u.copies >= maxCopies {
+	wanted := gives.anyPart() || gives.anyFunction() || u.givesFunctions(fn)
+	if !wanted || !gives.fits(def) || len(u.chain) > maxInline || !ok && *u.copies >= maxCopies {
 		for _, v := range vals {
 			u.capture(v)
 		}
@@ -345,6 +364,9 @@ func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 		wrong(x.Lparen, "which function is called here depends on the point: call each of them behind an if")
 	}
 	if slices.Contains(u.chain, fn) {
+		if u.frame.firstGeneric(map[*uframe]bool{}) != nil { // it runs later, if at all
+			return uval{}
+		}
 		wrong(x.Lparen, "%s calls itself: Starlark has no recursion", fn.Name)
 	}
 	if !ok {

@@ -101,6 +101,31 @@ func (u arguments) chosenElements(f *builtin, x *syntax.CallExpr, vals []uval) [
 	return list
 }
 
+// oneElement is what max and min give, of values that lead to other parts of the event. Those cannot be ordered by what
+// a function takes of them.
+func (u arguments) oneElement(f *builtin, x *syntax.CallExpr, vals []uval) (uval, bool) {
+	if !slices.Contains([]string{"max", "min", "sorted"}, string(f.name)) || len(vals) == 0 {
+		return uval{}, false
+	}
+	var list []uval
+	for i, a := range x.Args {
+		if argValue(a) == a {
+			list = append(list, vals[i])
+		}
+	}
+	if len(list) == 1 {
+		list = u.elementsIn(x.Args[0], list[0])
+	}
+	if !anyLeads(list) {
+		return uval{}, false
+	}
+	if slices.Contains(namesGiven(x), "key") {
+		wrong(x.Lparen, "the key of %s gets parts of the event, and user space decides which: the kernel cannot read "+
+			"what it takes of them; make a list of tuples first, as %[1]s([(x.a, x.b) for x in p.list])", f.name)
+	}
+	return undecided(list...), f.name != "sorted"
+}
+
 // zipped are the tuples that zip makes of lists, at most: those of which the elements are not known can be shorter.
 func zipped(lists [][]uval) []uval {
 	n := maxUnroll

@@ -105,12 +105,11 @@ func (u *userWalk) expr(x syntax.Expr) uval {
 				u.capture(at)
 			}
 		}
-		return uval{typ: sliced(typeName(recv)), bits: fieldWidth(recv)}
+		return uval{typ: sliced(typeName(recv)), bits: fieldWidth(recv), may: recv.callees()}
 	case *syntax.LambdaExpr:
 		f := u.calling().defined(x, "", x.Function.(*resolve.Function)).fn
-		if at := u.calling().function(f); at != nil {
-			at.refuse()
-		}
+		f.chosen = u.calling().function(f)
+		return uval{fn: f, away: true}
 	case *syntax.Comprehension:
 		return u.rounds().comprehension(x)
 	}
@@ -167,7 +166,14 @@ func (u *userWalk) dot(x *syntax.DotExpr) uval {
 		}
 	}
 	u.capture(recv)
-	return uval{}
+	if r, ok := recv.was.(plan.Record); ok {
+		for _, f := range r {
+			if f.Name == x.Name.Name {
+				return uval{was: f.Value}
+			}
+		}
+	}
+	return uval{may: recv.callees()}
 }
 
 func (u *userWalk) index(x *syntax.IndexExpr) uval {
@@ -213,7 +219,10 @@ func (u *userWalk) index(x *syntax.IndexExpr) uval {
 	}
 	u.capture(recv)
 	u.capture(i)
-	return uval{bits: fieldWidth(recv)}
+	if recv.was != nil {
+		return wasAt(recv.was, i)
+	}
+	return uval{bits: fieldWidth(recv), may: recv.callees()}
 }
 
 func (u *userWalk) unary(x *syntax.UnaryExpr) uval {
@@ -277,7 +286,7 @@ func (u *userWalk) binary(x *syntax.BinaryExpr) uval {
 	}
 	u.capture(l)
 	u.capture(r)
-	return uval{}
+	return uval{may: withCallees(l.callees(), r.callees()...)}
 }
 
 // alwaysIn reports whether x is in y whatever text y is: "" is in each. Where y is no text, which only user space can

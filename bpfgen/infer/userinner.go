@@ -57,6 +57,11 @@ func (u arguments) callInner(f *inner, x *syntax.CallExpr) uval {
 	if f.name != "" && !slices.Contains(f.half.Copies[f.node], to) {
 		wrong(x.Lparen, "which function is called here depends on the point: call each of them behind an if")
 	}
+	return u.callCopy(f, x, vals, gives, to)
+}
+
+// callCopy walks a call that goes to a copy of a function inside the handler.
+func (u arguments) callCopy(f *inner, x *syntax.CallExpr, vals []uval, gives givenList, to *plan.Copy) uval {
 	in := &userWalk{proj: u.proj, pr: u.pr, b: u.b, half: to.Half, nested: f.nested, chain: u.chain,
 		inside: append(slices.Clip(u.inside), f.def), copies: u.copies}
 	in.frame = newFrame(nil, f.def)

@@ -33,7 +33,7 @@ func (u *userWalk) bindAll(to syntax.Expr, v uval) {
 	}
 	if len(names) == 0 || len(names) != len(elems) {
 		u.capture(v)
-		u.eachAs(to, uval{bits: fieldWidth(v)})
+		u.eachAs(to, uval{bits: fieldWidth(v), may: v.callees()})
 		return
 	}
 	for i, x := range names {
@@ -43,7 +43,7 @@ func (u *userWalk) bindAll(to syntax.Expr, v uval) {
 
 // eachAs gives each name the value v, of which only the width is known.
 func (u *userWalk) eachAs(to syntax.Expr, v uval) {
-	if v.bits == 0 {
+	if v.bits == 0 && v.may == nil {
 		u.unknown(to)
 		return
 	}
@@ -116,6 +116,7 @@ type iterated struct {
 	written bool
 	// bits is the width of the elements where these are not known, 0 where that is not known either.
 	bits int
+	may  []callee // the functions that they may be, or have in them
 }
 
 // over walks what a loop goes over.
@@ -155,7 +156,7 @@ func (u rounds) over(at syntax.Node, x syntax.Expr, loop loopBody) iterated {
 	for i := range list {
 		u.capture(v.elems[i])
 	}
-	return iterated{elems: v.elems, bits: fieldWidth(v)}
+	return iterated{elems: v.elems, bits: fieldWidth(v), may: v.callees()}
 }
 
 // writtenOut reports whether a loop is walked once for each of the elements. What is decided at the first point holds
@@ -179,7 +180,7 @@ func (u rounds) each(at syntax.Node, vars syntax.Expr, list iterated, body func(
 	if !list.written {
 		u.frame.Vars = before
 		if list.elems == nil {
-			u.eachAs(vars, uval{bits: list.bits})
+			u.eachAs(vars, uval{bits: list.bits, may: list.may})
 		} else {
 			u.oneOf(vars, list.elems)
 		}
@@ -211,7 +212,7 @@ func (u rounds) oneOf(x syntax.Expr, elems []uval) {
 	}
 	width := commonWidth(elems...)
 	if !isName || width == 0 {
-		u.eachAs(x, uval{bits: width})
+		u.eachAs(x, uval{bits: width, may: calleesOf(elems)})
 		return
 	}
 	one := carried(elems[0])
@@ -228,7 +229,8 @@ func haveElements(list []uval, n int) bool {
 
 // comprehension walks one.
 func (u rounds) comprehension(x *syntax.Comprehension) uval {
-	return uval{bits: max(commonWidth(u.clauses(x, x.Clauses)...), 0)}
+	bodies := u.clauses(x, x.Clauses)
+	return uval{bits: max(commonWidth(bodies...), 0), may: calleesOf(bodies)}
 }
 
 // clauses gives the elements of a list that a comprehension makes, in each round that is walked.

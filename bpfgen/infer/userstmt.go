@@ -57,7 +57,7 @@ func (u *userWalk) returnStmt(s *syntax.ReturnStmt) {
 		u.frame.returns = append(u.frame.returns, knownVal(constant(plan.None{})))
 		return
 	}
-	v := u.expr(s.Result)
+	v := asReturned(u.expr(s.Result))
 	if u.frame.top {
 		// What a handler returns is dropped.
 		u.mayDrop(u.half, s.Result, v)

@@ -57,20 +57,23 @@ func newFrame(fn *plan.Func, def *resolve.Function) *uframe {
 func knownVal(v val) uval { return uval{v: v, known: true} }
 
 // carried is v as a value of which only the captures are known.
-func carried(v uval) uval { return uval{part: v.part, caps: v.caps, bits: fieldWidth(v)} }
+func carried(v uval) uval {
+	return uval{part: v.part, caps: v.caps, bits: fieldWidth(v), may: v.callees()}
+}
 
 // either is a value that is x or y.
 func either(x, y uval) uval {
-	return uval{part: x.part || y.part, caps: united(x.caps, y.caps), bits: commonWidth(x, y)}
+	return uval{part: x.part || y.part, caps: united(x.caps, y.caps), bits: commonWidth(x, y),
+		may: withCallees(x.callees(), y.callees()...)}
 }
 
 // undecided is the value that is one of several, of which user space decides. Where all of them lead to other parts of
 // the event, that is remembered, so that asking for one can be refused.
 func undecided(list ...uval) uval {
-	out := uval{bits: commonWidth(list...)}
+	out := uval{bits: commonWidth(list...), may: calleesOf(list)}
 	for _, v := range list {
 		if !v.leads() {
-			return uval{bits: out.bits}
+			return uval{bits: out.bits, may: out.may}
 		}
 		out.part, out.caps = true, united(out.caps, v.caps)
 	}
@@ -156,6 +159,7 @@ func (u *userWalk) noteContainers(c plan.Value, pos plan.Pos) {
 // bind gives a variable a value.
 func (u *userWalk) bind(to *resolve.Binding, v uval) {
 	if v.typ == "list" || v.typ == "dict" {
+		v.may = v.callees()
 		v.elems, v.entries = nil, nil // it can change from here on
 	}
 	if u.frame.shifting[to] {
@@ -179,15 +183,14 @@ func (u *userWalk) bind(to *resolve.Binding, v uval) {
 // before, for user code may have changed it since.
 func whileItRuns(x uval) uval {
 	if x.known && !x.part && fold.MayChange(x.v.c) {
-		return uval{typ: typeName(x)}
+		return uval{typ: typeName(x), was: x.v.c}
 	}
 	return x
 }
 
 // passed is v where it is not seen any more what names stand for: behind a call.
 func passed(v uval) uval {
-	v.fn.mayLeave()
-	v.fn = nil
+	v.away = v.fn != nil
 	for i, e := range v.elems {
 		if e.fn != nil {
 			v.elems = slices.Clone(v.elems)
@@ -210,6 +213,10 @@ func (c *chosenArg) refuse() {
 	known := fmt.Sprintf("a constant, or what follows from the variable of a loop over a tuple of constants, or over "+
 		"a range of at most %d, as for i in range(3)", maxUnroll)
 	switch {
+	case c.call != nil:
+		wrong(c.call.Lparen, "which function is called here is not known when the script is compiled, so the kernel "+
+			"cannot read what it takes of the event: call functions by their names, as f(p) if x else g(p), or give "+
+			"it values, as p.x")
 	case c.field != nil:
 		wrong(c.field.Name.NamePos, "which part of the event this is is decided in user space: take .%s of each part "+
 			"before", c.field.Name.Name)

@@ -284,8 +284,28 @@ type uval struct {
 	elems []uval
 	// entries are those of a dict that is made in user space, as long as it has no name, if its keys are known texts.
 	entries []entry
-	// fn is the function inside the handler that it is. It is nil where it is none.
-	fn *inner
+	// fn is the function inside the handler that it is. It is nil where it is none. away is set where the names of its
+	// copies are not seen: behind a call, or of a lambda without a name.
+	fn   *inner
+	away bool
+	// may are functions that it may be, or that what is in it may be.
+	may []callee
+	// was is what it was when the script had run: a list or dict that user code may have changed since, or what was in
+	// one. It is nil where that is not known.
+	was plan.Value
+}
+
+// A callee is a function that a call may run: one of the script, or one inside the handler.
+type callee struct {
+	fn *plan.Func
+	in *inner
+}
+
+func (c callee) resolved() *resolve.Function {
+	if c.in != nil {
+		return c.in.def
+	}
+	return resolved(c.fn)
 }
 
 // An entry is one of a dict that is written where it is used.
@@ -369,6 +389,8 @@ type chosenArg struct {
 	at *syntax.IndexExpr
 	// field is the field, nil where it is an e.args[i].
 	field *syntax.DotExpr
+	// call is a call of which user space chooses the function, nil where it is none.
+	call *syntax.CallExpr
 	// shared is a variable of i that functions inside read when they are called, where it has changed, and param one
 	// that is a parameter of a function inside; nil: none.
 	shared, param *syntax.Ident

@@ -37,6 +37,10 @@ type UserHalf struct {
 	// lambda which is called where it stands has no name.
 	Copies map[syntax.Node][]*Copy
 	To     map[*syntax.CallExpr]*Copy
+	// Choices are the calls of which user space decides which function they run, and Bundles the functions inside Fn
+	// that such calls may run: a def or a lambda.
+	Choices map[*syntax.CallExpr]*Choices
+	Bundles map[syntax.Node]*Bundle
 	// Widths says which arguments of printf and sprintf are shown without their signs in as many bits as their fields
 	// have: expression → number of the width in the event's record.
 	Widths map[syntax.Expr]int
@@ -47,6 +51,28 @@ type Copy struct {
 	Name string // unique among the copies in the outer function
 	// Half says what of the copy is read from the record.
 	Half *UserHalf
+}
+
+// Choices are the functions that a call may run.
+type Choices struct {
+	Of []*Choice
+	// Parts is set where the call gives parts of the event: only functions of Of can have them.
+	Parts bool
+}
+
+// A Choice is a function that a call may run: Fn, or a copy of a function inside another.
+type Choice struct {
+	Fn    *Func
+	Inner *Bundle
+	Copy  int // its number among those of Inner
+	// Half says what holds of the call where it runs this function.
+	Half *UserHalf
+}
+
+// A Bundle is a function inside another with its copies, one for each call that may run it.
+type Bundle struct {
+	// Copies are those of the function, one for each of the calls.
+	Copies []*Copy
 }
 
 // NewUserHalf is a half of fn of which nothing is read yet.
@@ -63,6 +89,7 @@ func (h *UserHalf) Part() *UserHalf {
 		Moved: map[syntax.Stmt]bool{},
 		Calls: map[*syntax.CallExpr]*UserHalf{}, Nested: h.Nested, Rounds: map[syntax.Node][]*UserHalf{},
 		Copies: map[syntax.Node][]*Copy{}, To: map[*syntax.CallExpr]*Copy{},
+		Choices: map[*syntax.CallExpr]*Choices{}, Bundles: map[syntax.Node]*Bundle{},
 		Widths: map[syntax.Expr]int{},
 	}
 }
@@ -78,6 +105,16 @@ func (h *UserHalf) Parts() []*UserHalf {
 	}
 	for _, copies := range h.Copies {
 		for _, c := range copies {
+			out = append(out, c.Half)
+		}
+	}
+	for _, all := range h.Choices {
+		for _, c := range all.Of {
+			out = append(out, c.Half)
+		}
+	}
+	for _, b := range h.Bundles {
+		for _, c := range b.Copies {
 			out = append(out, c.Half)
 		}
 	}

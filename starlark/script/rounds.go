@@ -46,6 +46,20 @@ func written(h *plan.UserHalf) bool {
 			}
 		}
 	}
+	for _, to := range h.Bundles {
+		for _, one := range to.Copies {
+			if written(one.Half) {
+				return true
+			}
+		}
+	}
+	for _, all := range h.Choices {
+		for _, one := range all.Of {
+			if written(one.Half) {
+				return true
+			}
+		}
+	}
 	for _, to := range h.To {
 		if written(to.Half) {
 			return true
@@ -65,12 +79,13 @@ func (c *copying) replaceStmt(s syntax.Stmt) ([]syntax.Stmt, bool) {
 			return []syntax.Stmt{c.forStmt(s, rounds)}, true
 		}
 	case *syntax.DefStmt:
-		if copies := c.half.Copies[s]; len(copies) > 0 {
-			return c.withCopies(s, s, copies), true
+		if c.hasCopies(s) {
+			return c.withCopies(s, s), true
 		}
 	case *syntax.AssignStmt:
-		if l, ok := unparen(s.RHS).(*syntax.LambdaExpr); ok && len(c.half.Copies[l]) > 0 {
-			return c.withCopies(s, l, c.half.Copies[l]), true
+		_, name := unparen(s.LHS).(*syntax.Ident)
+		if l, ok := unparen(s.RHS).(*syntax.LambdaExpr); ok && name && s.Op == syntax.EQ && c.hasCopies(l) {
+			return c.withCopies(s, l), true
 		}
 	}
 	return nil, false
@@ -86,8 +101,13 @@ func unparen(e syntax.Expr) syntax.Expr {
 	}
 }
 
+// hasCopies reports whether a function inside has some.
+func (c *copying) hasCopies(n syntax.Node) bool {
+	return len(c.half.Copies[n]) > 0 || c.half.Bundles[n] != nil
+}
+
 // withCopies is the definition of a function inside, and its copies. What their defaults are is computed once.
-func (c *copying) withCopies(s syntax.Stmt, n syntax.Node, copies []*plan.Copy) []syntax.Stmt {
+func (c *copying) withCopies(s syntax.Stmt, n syntax.Node) []syntax.Stmt {
 	var out []syntax.Stmt
 	params := c.sharedDefaults(n, &out)
 	def := func(name string, half *plan.UserHalf) syntax.Stmt {
@@ -101,8 +121,14 @@ func (c *copying) withCopies(s syntax.Stmt, n syntax.Node, copies []*plan.Copy) 
 		name = unparen(s.LHS).(*syntax.Ident).Name
 	}
 	out = append(out, def(name, c.half))
-	for _, to := range copies {
+	for _, to := range c.half.Copies[n] {
 		out = append(out, def(to.Name, to.Half))
+	}
+	if of := c.half.Bundles[n]; of != nil {
+		for _, to := range of.Copies {
+			out = append(out, def(to.Name, to.Half))
+		}
+		out = append(out, c.bundleStmt(name, syntax.Start(s), of))
 	}
 	return out
 }

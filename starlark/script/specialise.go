@@ -83,7 +83,8 @@ func (s *specialiser) calleeOf(half *plan.UserHalf) starlark.Value {
 // A copying is the making of one copy.
 type copying struct {
 	// half says which expressions of the function are read from the record.
-	half *plan.UserHalf
+	half     *plan.UserHalf
+	captures *captures
 	// fn is the function that is copied.
 	fn *starlark.Function
 	// m is the result, with the values of the arguments whose names are names.
@@ -103,7 +104,7 @@ func (s *specialiser) compile(half *plan.UserHalf) (*maker, error) {
 	if fn == nil || funcNode(half.Fn) == nil {
 		return nil, fmt.Errorf("it is no function of this script")
 	}
-	c := &copying{half: half, fn: fn, m: &maker{}, pos: fn.Position()}
+	c := &copying{half: half, captures: s.captures, fn: fn, m: &maker{}, pos: fn.Position()}
 	c.collectNames(s.captures)
 	if written(half) {
 		c.arg(enumerateName, starlark.Universe["enumerate"])
@@ -245,12 +246,20 @@ func (c *copying) value(e syntax.Expr) (syntax.Expr, bool) {
 	if c.half.Drop[e] {
 		return &syntax.Ident{NamePos: syntax.Start(e), Name: "None"}, true
 	}
-	if x, ok := e.(*syntax.Comprehension); ok {
-		return c.comprehension(x)
+	switch e := e.(type) {
+	case *syntax.Comprehension:
+		return c.comprehension(e)
+	case *syntax.LambdaExpr:
+		if of := c.half.Bundles[e]; of != nil {
+			return c.bundle(e, of), true
+		}
 	}
 	call, ok := e.(*syntax.CallExpr)
 	if !ok {
 		return nil, false
+	}
+	if all := c.half.Choices[call]; all != nil && len(all.Of) > 0 {
+		return c.choose(call, all), true
 	}
 	var fn syntax.Expr
 	if half, ok := c.half.Calls[call]; ok {
