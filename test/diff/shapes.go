@@ -34,6 +34,11 @@ var userExprs = map[Kind][]string{
 		"len(type($x))",
 		"{$f: $i, $i: 2}.get($f)", "len(set([$f, $i, $f]))", "len({$f: 1, $f: 2, $i: 3})", "[$f, $i, $f].index($f)",
 		"sorted([$i, 3, $i], key = lambda $0: $0 + $f)[0]", "len([$0 for $0 in ($f, $f) if $0 == $f])",
+		"(lambda $2, *, k: $I + k)($q, k = $i)", "(lambda $2, **k: $I + k[\"z\"])($q, z = $i)",
+		"(lambda $2, $0: $I)(*($q, $i))", "(lambda $2, $0 = 1: $I)(**{\"$2\": $q})", "(lambda $2, $0 = $i: $I)($q)",
+		"[lambda $2: $I][0]($q)", "{\"a\": lambda $2: $I}[\"a\"]($q)", "(lambda f, p: f(p))(lambda $2: $I, $q)",
+		"((lambda $2: $I) if $b else (lambda $2: $I))($q)", "[f($q) for f in [lambda $2: $I, lambda $2: $I]][$n % 2]",
+		"(lambda $0: lambda $2: $I)($i)($q)",
 		"len($s.splitlines())", "len($s.split())", "len(list($s.elem_ords()))", "len(list($s.codepoint_ords()))",
 	},
 	Str: {

@@ -131,7 +131,8 @@ func (c *checker) apart(programs []*Program, err error, check func([]*Program)) 
 }
 
 func (c *checker) compareUsers(m *machine, programs []*Program, h *script.Host, res *infer.Result) {
-	ref, err := host(handlers(programs, (*Program).Reference)+spelled, c.facts)
+	text := handlers(programs, (*Program).Reference)
+	ref, err := host(text+spelled, c.facts)
 	if err != nil {
 		c.note("reference", programs[0], "%v", err)
 		return
@@ -151,11 +152,12 @@ func (c *checker) compareUsers(m *machine, programs []*Program, h *script.Host, 
 			c.note("refused", p, "%v", err)
 			continue
 		}
-		c.compareUser(m, p, i, fn, h, ref)
+		c.compareUser(m, p, i, fn, h, ref, strings.Count(text, "\n"))
 	}
 }
 
-func (c *checker) compareUser(m *machine, p *Program, probe int, fn starlark.Callable, h, ref *script.Host) {
+// compareUser compares a program with the reference, whose text has so many lines in front of spelled.
+func (c *checker) compareUser(m *machine, p *Program, probe int, fn starlark.Callable, h, ref *script.Host, lines int) {
 	for _, in := range c.inputs {
 		want := outcomeOf(starlark.Call(ref.Thread(), ref.Handler(probe), starlark.Tuple{eventOf(in, StrMax)}, nil))
 		got, err := m.deliver(probe, in, func() outcome {
@@ -168,6 +170,9 @@ func (c *checker) compareUser(m *machine, p *Program, probe int, fn starlark.Cal
 		c.runs++
 		if want.value == nil {
 			c.errors++
+		}
+		if want.line > lines { // it failed in one of spelled
+			want.line = got.line
 		}
 		kind := ""
 		switch {
