@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// available is how many bytes more this process can have: of the machine, of its control group and those above, and
+// Available is how many bytes more this process can have: of the machine, of its control group and those above, and
 // by its own limit of addresses.
-func available() uint64 {
+func Available() uint64 {
 	return min(freeMemory(), freeInGroup(), freeAddresses())
 }
 

@@ -54,7 +54,7 @@ type Budget struct {
 // the run takes, so that values may take half of what is left of it: the other half
 // is for what they grow by, and for what is not collected yet.
 func New(size uint64, over func()) *Budget {
-	free := available()
+	free := Available()
 	b := &Budget{over: over, fixed: size > 0}
 	if b.fixed {
 		b.soft = max(size, Least) - outside

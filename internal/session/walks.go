@@ -8,9 +8,11 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/locate"
+	"github.com/startrace/startrace/internal/memory"
 	"github.com/startrace/startrace/internal/procs"
 	"github.com/startrace/startrace/internal/stacks"
 	"github.com/startrace/startrace/internal/unwind"
+	"github.com/startrace/startrace/internal/wire"
 )
 
 // How long the beginning of a run waits for the rows of files: those of the processes of -p, and those that the command
@@ -31,7 +33,7 @@ func (l *loader) walk(p *part, frames *stacks.Names) {
 	if self, err := procs.SelfInitPID(); err != nil || self != os.Getpid() {
 		m.Number = l.target.Number
 	}
-	walks.Begin(unwind.New(m, unwind.Options{}))
+	walks.Begin(unwind.New(m, unwind.Options{Chunks: chunksForRows(memory.Available())}))
 	switch pids := l.target.PIDs(); {
 	case len(pids) > 0:
 		walks.Ready(pids, readyProcesses)
@@ -40,6 +42,13 @@ func (l *loader) walk(p *part, frames *stacks.Names) {
 	default:
 		walks.ReadyLater()
 	}
+}
+
+// chunksForRows is how many chunks the rows of files may take of the memory that is left, an eighth of it, and the
+// chunks of one map at least.
+func chunksForRows(left uint64) int {
+	const most = wire.UnwindSegments * wire.UnwindSegment
+	return int(min(most, max(wire.UnwindSegment, left/8/wire.UnwindChunk)))
 }
 
 // mostExpected bounds the libraries that are looked for.
