@@ -286,6 +286,12 @@ func (b operators) order(op syntax.Token, x, y val, pos plan.Pos) val {
 	if xk == types.Str || yk == types.Str || xk == types.Bool || yk == types.Bool {
 		wrong(pos, "%s and %s cannot be compared by %s", x.describe(), y.describe(), op)
 	}
+	for _, k := range []types.Kind{xk, yk} {
+		if k == types.Tuple || k == types.Record {
+			refuse(pos, "a tuple has no order in a kernel half: compare its elements, "+
+				"x[0] < y[0] or x[0] == y[0] and x[1] < y[1]")
+		}
+	}
 	l, r := b.num(x, pos), b.num(y, pos)
 	b.warnOutOfRange(op, l, r, pos)
 	if e, ok := comparePointers(orderOps[op], x.typ(), y.typ(), l, r, pos); ok {

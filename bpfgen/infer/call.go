@@ -19,7 +19,12 @@ type closure struct {
 	name     string
 }
 
-func (*closure) what() string { return "a function" }
+func (c *closure) what() string {
+	if c.name == "lambda" {
+		return "a lambda"
+	}
+	return "the function " + c.name
+}
 
 // callFunc walks fn in place and gives its value, or by truth one that is true where that is.
 func (b inliner) callFunc(fn *plan.Func, args []arg, truth bool, pos plan.Pos) val {

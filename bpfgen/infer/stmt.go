@@ -66,9 +66,32 @@ func (b walker) stmt(s syntax.Stmt) bool {
 	return true
 }
 
+// asIf is the if that an expression is whose value nobody takes: of `n > 6 and f(n)` the operands need not be of one
+// kind. nil: it is none.
+func asIf(x syntax.Expr) *syntax.IfStmt {
+	do := func(x syntax.Expr) []syntax.Stmt { return []syntax.Stmt{&syntax.ExprStmt{X: x}} }
+	switch x := x.(type) {
+	case *syntax.BinaryExpr:
+		switch x.Op {
+		case syntax.AND:
+			return &syntax.IfStmt{If: x.OpPos, Cond: x.X, True: do(x.Y)}
+		case syntax.OR:
+			mustCompare(x)
+			return &syntax.IfStmt{If: x.OpPos, Cond: x.X, False: do(x.Y)}
+		}
+	case *syntax.CondExpr:
+		return &syntax.IfStmt{If: x.If, Cond: x.Cond, True: do(x.True), False: do(x.False)}
+	}
+	return nil
+}
+
 func (b walker) exprStmt(x syntax.Expr) {
 	if _, ok := x.(*syntax.Literal); ok {
 		return // a docstring
+	}
+	if s := asIf(unparen(x)); s != nil {
+		b.ifStmt(s)
+		return
 	}
 	v := b.expr(x)
 	if v.expr != nil && hasEffect(v.expr) {

@@ -200,6 +200,9 @@ func constType(c plan.Value) types.Type {
 	return types.Type{}
 }
 
+// callOne says what to write instead of one of two functions.
+const callOne = "call it there, as in g(x) if c else h(x)"
+
 // instead says what to write where a constant cannot be a value.
 func instead(c plan.Value) string {
 	switch c.(type) {
@@ -211,6 +214,8 @@ func instead(c plan.Value) string {
 		return ": look one key up, or use a table"
 	case plan.Builtin:
 		return ": call it"
+	case *plan.Func:
+		return ": " + callOne
 	}
 	return ""
 }

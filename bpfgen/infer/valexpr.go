@@ -256,8 +256,18 @@ func besides(x, y val) string {
 	return "; write None instead of the string: the number behind the text is what is kept"
 }
 
-// oneOf is a hint for x == "a" or "b".
+// isFunction reports whether a value is a function of the script, which a kernel half can only call.
+func isFunction(v val) bool {
+	_, closed := v.obj.(*closure)
+	_, constant := v.c.(*plan.Func)
+	return closed || constant
+}
+
+// oneOf is a hint for x == "a" or "b", and for one of two functions.
 func oneOf(x, y val) string {
+	if isFunction(x) && isFunction(y) {
+		return "; " + callOne
+	}
 	_, xs := x.constStr()
 	_, ys := y.constStr()
 	if xs && y.typ().Kind == types.Bool || ys && x.typ().Kind == types.Bool {
@@ -306,6 +316,9 @@ func (b *body) rv(v val, pos plan.Pos) *tree.Expr {
 		}
 		if a, ok := v.obj.(addressed); ok {
 			return a.value(b, pos)
+		}
+		if isFunction(v) {
+			refuse(pos, "%s cannot be a value in a kernel half: "+callOne, v.obj.what())
 		}
 		refuse(pos, "%s cannot be stored or computed with in a kernel half: use its parts", v.obj.what())
 	}
