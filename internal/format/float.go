@@ -42,7 +42,11 @@ func (p *part) floatSign(dst []byte) []byte {
 
 func (p *part) appendFloat(dst []byte, f float64, finite bool) []byte {
 	if !finite {
-		return appendNonFinite(dst, f)
+		start := len(dst)
+		if dst = appendNonFinite(dst, f); p.verb == 'E' || p.verb == 'F' || p.verb == 'G' {
+			upper(dst[start:])
+		}
+		return dst
 	}
 	prec := p.prec
 	if prec < 0 {

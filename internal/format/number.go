@@ -118,7 +118,7 @@ func (p *part) sign(dst []byte, negative bool) []byte {
 	switch {
 	case negative:
 		return append(dst, '-')
-	case p.verb != 'd' && p.base() != 10:
+	case p.verb != 'd': // as in C, which has a sign in %d only
 		return dst
 	case p.plus:
 		return append(dst, '+')

@@ -22,8 +22,13 @@ type element struct {
 
 var _ starlark.HasAttrs = (*element)(nil)
 
-func (p *element) String() string { return fmt.Sprintf("<entry of %s>", p.agg) }
-func (p *element) Type() string   { return "entry" }
+func (p *element) String() string {
+	if p.col != wholeGroup && len(p.agg.decl.Members) > 0 {
+		return fmt.Sprintf("<%s of an entry of %s>", p.agg.decl.Members[p.col].Name, p.agg)
+	}
+	return fmt.Sprintf("<entry of %s>", p.agg)
+}
+func (p *element) Type() string { return "entry" }
 
 // Of is the aggregation that the entry is one of.
 func (p *element) Of() Container { return p.agg }

@@ -42,14 +42,26 @@ func (r *Record) Get(name string) starlark.Value {
 
 func (r *Record) String() string {
 	var b strings.Builder
+	r.write(&b)
+	return b.String()
+}
+
+// write writes the text of r, those of records in it too: to make each of them a text first would copy the innermost as
+// often as there are records around it.
+func (r *Record) write(b *strings.Builder) {
 	b.WriteString("record(")
 	for i, n := range r.names {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(escape.Line(n) + " = " + r.vals[i].String())
+		b.WriteString(escape.Line(n) + " = ")
+		if inner, ok := r.vals[i].(*Record); ok {
+			inner.write(b)
+			continue
+		}
+		b.WriteString(r.vals[i].String())
 	}
-	return b.String() + ")"
+	b.WriteByte(')')
 }
 
 func (r *Record) Type() string         { return "record" }

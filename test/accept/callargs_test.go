@@ -157,6 +157,8 @@ func TestModeOfOpen(t *testing.T) {
 // > What was computed has 64 bits there, and so has what a kernel half puts into a `record()`, and a row of
 // > `columns()`.
 // > A variable that is set more than once has 64 bits, too, if a function inside the handler reads it.
+// > A field that was kept in a list, a dict or a record of the script has 64 bits there; in a tuple and as the default
+// > of a parameter it keeps its own.
 // > `uint32(x)` has the 32 bits of an `int`.
 func TestOwnWidth(t *testing.T) {
 	needTracing(t)
@@ -189,6 +191,13 @@ def inside(e):
     shown = lambda: sprintf("%x %x", once, twice)
     printf("inside %s %x %x\n", shown(), twice, uint32(twice))
 
+def kept(e):
+    fd = e.args.dfd
+    in_list, in_dict, in_record, in_tuple = [fd], {"fd": fd}, record(fd = fd), (fd,)
+    default = lambda fd = fd: sprintf("%x", fd)
+    printf("kept %x %x %x %s %x\n", in_list[0], in_dict["fd"], in_record.fd, default(), in_tuple[0])
+
+probe("syscall:openat", kept, where = mine)
 probe("syscall:openat", inside, where = mine)
 probe("syscall:openat", show, where = mine)
 probe("tracepoint:syscalls:sys_enter_openat", held, kernel = lambda e: record(r = e.args.dfd), where = mine)
@@ -203,6 +212,7 @@ probe(["tracepoint:syscalls:sys_enter_openat", "tracepoint:syscalls:sys_exit_ope
 		"either fffffffffffffff2 fffffffffffffff2 -14 ffffffffffffffff",
 		"ffffffffffffff9c ffffff9c", "held ffffffffffffff9c ffffff9c ffffff9c",
 		"inside ffffff9c ffffffffffffff9c ffffffffffffff9c ffffff9c",
+		"kept ffffffffffffff9c ffffffffffffff9c ffffffffffffff9c ffffff9c ffffff9c",
 		"syscall:openat" + numbers, "tracepoint:syscalls:sys_enter_openat" + numbers,
 	}
 	got := strings.Split(strings.TrimSpace(e.stdout), "\n")
