@@ -74,6 +74,9 @@ func (s *regStruct) part(b *body, f kernel.Field, pos plan.Pos) val {
 	if f.BitSize != 0 {
 		return s.bitField(b, f, t, at, pos)
 	}
+	if t.Kind == kernel.KindInt && size == 16 {
+		return s.wideInt(b, t, at, f.Name, pos)
+	}
 	word := s.has(b, at, size, f.Name, pos)
 	switch {
 	case word.Op == tree.OpUnreadable && word.Int == tree.Lost:
@@ -82,6 +85,17 @@ func (s *regStruct) part(b *body, f kernel.Field, pos plan.Pos) val {
 		return exprVal(word)
 	}
 	return b.argWords().typedWord(word, f.Type, pos)
+}
+
+// wideInt is a member of 128 bits as a tuple of two, the lower half first.
+func (s *regStruct) wideInt(b *body, t kernel.Type, at int, name string, pos plan.Pos) val {
+	low, high := s.has(b, at, 8, name, pos), s.has(b, at+8, 8, name, pos)
+	for _, half := range []*tree.Expr{low, high} {
+		if half.Op == tree.OpUnreadable {
+			return exprVal(half)
+		}
+	}
+	return inHalves(low, high, t.Signed, pos)
 }
 
 // bitField reads some bits of a word: the unit that they are told by can be larger than the struct.

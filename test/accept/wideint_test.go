@@ -13,7 +13,10 @@ typedef struct { long a, b, c; } three;
 __attribute__((noinline)) __int128 times(__int128 a, int n) { __asm__ volatile(""); return a * n; }
 __attribute__((noinline)) unsigned __int128 plus(int k, unsigned __int128 a) { __asm__ volatile(""); return a + k; }
 __attribute__((noinline)) three next(three t) { __asm__ volatile(""); t.a += 41; return t; }
+typedef struct { __int128 v; } held;
+__attribute__((noinline)) held minus(held h) { __asm__ volatile(""); h.v = -h.v; return h; }
 int main(void) {
+	minus((held){((__int128)7 << 64) + 5});
 	times(((__int128)7 << 64) + 5, -1);
 	plus(3, ((unsigned __int128)9 << 64) + 0xfffffffffffffff0);
 	return (int)next((three){1, 2, 3}).b - 2;
@@ -45,12 +48,16 @@ for f in ("times", "plus"):
     probe("uretprobe:BIN:" + f, lambda e, f = f: print("return of", f, e.ret[0], e.ret[1]))
 probe("ufunc:BIN:next", lambda e: print("next", NEXT, e.start.args.t.c))
 probe("ufunc:BIN:times", lambda e: print("named", e.start.args.a, e.start.args.n))
+probe("ufunc:BIN:minus", lambda e: print("held", e.start.args.h, e.start.args.h.v[1], e.ret, e.ret.v))
+probe("ufunc:BIN:minus", lambda e: print("kernel held", e.value), kernel = lambda e: (e.ret.v[0], e.ret.v[1]))
 at_exit(lambda: [print(*sorted(x.items())) for x in (n, t)])
 `)), "-c", binary).ok(t)
 	equalLines(t, sorted(e.stdout, " "), []string{
 		"times (18446744073709551611, -8) [5, 7]", "return of times 18446744073709551611 -8",
 		"plus (18446744073709551603, 9) [3, 18446744073709551600, 9]", "return of plus 18446744073709551603 9", is,
 		"named (5, 7) -1",
+		"held record(v = (5, 7)) 7 record(v = (18446744073709551611, -8)) (18446744073709551611, -8)",
+		"kernel held (18446744073709551611, -8)",
 		"((18446744073709551603, 9), 1) ((18446744073709551611, -8), 1)",
 		"(-8, 18446744073709551611) (9, 18446744073709551603)",
 	})
