@@ -97,8 +97,11 @@ func (b argWords) resultWord(word *tree.Expr, t kernel.Type, pos plan.Pos) val {
 	return exprVal(b.memory().asNamed(as(word, types.IntOf(uint8(8*t.Size), t.Signed), pos), t, pos))
 }
 
-// unknownKind is a value of a type of a program that there is no form for, as a complex number: FAULT.
-func unknownKind(pos plan.Pos) val { return exprVal(as(faultExpr(pos), types.I64.OrFault(), pos)) }
+// unknownKind is a value of a type of a program that there is no form for, as a complex number: FAULT, which says that
+// it is not shown, and not that it could not be read.
+func unknownKind(pos plan.Pos) val {
+	return exprVal(&tree.Expr{Op: tree.OpUnreadable, Type: types.I64.OrFault(), Int: tree.Unshown, Pos: pos})
+}
 
 // unknownPlace is the value of which nobody knows where it is.
 func unknownPlace(pos plan.Pos) val { return exprVal(lost(pos)) }
