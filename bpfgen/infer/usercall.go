@@ -39,7 +39,7 @@ func (u arguments) call(x *syntax.CallExpr) uval {
 		}
 	}
 	dot, method := x.Fn.(*syntax.DotExpr)
-	if list := fn.callees(); len(list) > 0 && !(method && u.isMethod(dot)) {
+	if list := fn.callees(); len(list) > 0 && !(method && u.isMethod(dot, fn)) {
 		return u.choose(x, list)
 	}
 	if !method && !fn.known {
@@ -63,17 +63,26 @@ func (u arguments) call(x *syntax.CallExpr) uval {
 		if v, ok := foldedMethod(u.nameOf(dot.X), dot.Name.Name, x, vals); ok {
 			return knownVal(v)
 		}
-		return methodGives(dot.Name.Name, u.nameOf(dot.X), vals)
+		recv := whileItRuns(u.nameOf(dot.X))
+		if recv.was == nil {
+			recv.may = fn.may
+		}
+		return methodGives(dot.Name.Name, recv, vals)
 	}
 	return uval{}
 }
 
-// isMethod reports whether a name behind a dot is a method, as that of a list or a dict, and no field of a record.
-func (u arguments) isMethod(dot *syntax.DotExpr) bool {
-	recv := u.nameOf(dot.X)
-	t := typeName(recv)
-	return t == "list" || t == "dict" || t == "tuple"
+// isMethod reports whether what is behind a dot is a method, as that of a list or a dict, and no field of a record.
+func (u arguments) isMethod(dot *syntax.DotExpr, fn uval) bool {
+	switch typeName(u.nameOf(dot.X)) {
+	case "list", "dict", "tuple":
+		return true
+	}
+	return fn.was == nil && !fn.known && (storing[dot.Name.Name] || giving[dot.Name.Name])
 }
+
+// giving are the methods of lists and dicts that give what is in them.
+var giving = map[string]bool{"get": true, "items": true, "keys": true, "pop": true, "popitem": true, "values": true}
 
 // storing are the methods that keep what they are given.
 var storing = map[string]bool{"append": true, "insert": true, "extend": true, "add": true, "set": true,

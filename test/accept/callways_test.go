@@ -94,6 +94,9 @@ var callWays = []callWay{
 	{lines: "w = [G]\n    w = w + [F]", call: "w[1](P, N)", user: true},
 	{lines: "w = {\"a\": lambda p, n: F(p, n)}", call: "w[\"a\"](P, N)", user: true},
 	{call: "record(f = F).f(P, N)", user: true},
+	{call: "{\"a\": G, \"b\": F}.get(\"b\")(P, N)", user: true},
+	{call: "[w(P, N) for k, w in {\"a\": G, \"b\": F}.items()][1]", user: true},
+	{lines: "w = [lambda p, n: F(p, n)]\n    w.append(w[0])", call: "w.pop()(P, N)", user: true},
 
 	{setup: "def W(f, p, n): return f(p, n)", call: "W(F, P, N)"},
 	{setup: "def W(f, p, n): return f(p, n)", call: "W(lambda p, n: F(p, n), P, N)"},
