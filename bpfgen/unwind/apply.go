@@ -1,6 +1,8 @@
 package unwind
 
 import (
+	"math"
+
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/startrace/startrace/bpfgen/ir"
@@ -143,7 +145,7 @@ func (s *step) signal() {
 	s.read(s.get(stateSP), m.signal, m.signalWords)
 	s.set(stateFP, s.word(m.signalFP))
 	s.set(stateSP, s.word(m.signalSP))
-	s.set(statePC, s.word(m.signalPC))
+	s.set(statePC, s.Op(ir.OpOr, s.word(m.signalPC), s.Const(math.MinInt64)))
 	if m.link {
 		s.set(stateLink, s.word(m.signalLink))
 	}

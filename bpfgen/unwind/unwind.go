@@ -26,6 +26,7 @@ import (
 
 // The state of a walk, in bytes behind its beginning. All are u64.
 const (
+	// statePC is where the frame is, with wire.StackExact where that is no return address, but for the first frame.
 	statePC    = 8 * iota
 	stateSP    // the stack pointer
 	stateFP    // the frame pointer (rbp, x29), where stateSaved is 0
@@ -141,7 +142,7 @@ func (w *Walk) Step(index *ir.Value, on, stop *ir.Block) {
 	s := &step{w, nil, on, stop}
 	pc := w.get(statePC)
 	w.Store(8, w.Op(ir.OpAdd, w.Memory(), w.Imm(ir.OpShl, index, 3)), w.Addrs, pc)
-	s.pc = w.Op(ir.OpSub, pc, w.get(stateReturn))
+	s.pc = w.Op(ir.OpSub, w.Imm(ir.OpLShr, w.Imm(ir.OpShl, pc, 1), 1), w.get(stateReturn))
 	s.mapped(index)
 	found, none := w.NewBlock(), w.NewBlock()
 	rule := w.Param(found)

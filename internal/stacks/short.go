@@ -1,43 +1,59 @@
 package stacks
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
 	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// shortStacks collects why stacks of programs are short or have no names, to
-// say it once for each program when the run ends.
+// shortStacks collects why stacks of programs do not reach the beginning of their thread, or have no names, to say it
+// once for each program when the run ends.
 type shortStacks struct {
-	// all counts stacks by program, frameless those that end too early: it is
-	// built without frame pointers, or a library of it is.
-	all, frameless map[string]int
+	// all counts the different stacks of each program.
+	all map[string]int
+	// unreached counts those that do not reach the beginning, by program and by why they end (wire.Unwind…).
+	unreached map[string]*[wire.UnwindReasons]int
 	// ended are processes of which no mappings were seen.
 	ended map[int]int
 }
 
-// shortest is the length from which on a stack is no surprise: main and what
-// calls it are two.
-const shortest = 3
+// reasons say why a walk did not go on. 0 is of those stacks that the kernel has taken.
+var reasons = [wire.UnwindReasons]string{
+	wire.UnwindNoTable:    "taken before it was known what the program has mapped",
+	wire.UnwindNoMapping:  noCode,
+	wire.UnwindUnreadable: "memory that cannot be read",
+	wire.UnwindNoProgress: "a frame that leads back",
+	wire.UnwindNoFrame:    "code of which nobody knows where its frames begin",
+	wire.UnwindLimit:      noCode, // what lies behind is no code
+	wire.UnwindReached:    noCode,
+	0:                     "taken by frame pointers",
+}
+
+const noCode = "an address without code"
 
 func (s *shortStacks) taken(program string) {
 	if s.all == nil {
-		s.all = map[string]int{}
+		s.all, s.unreached = map[string]int{}, map[string]*[wire.UnwindReasons]int{}
 	}
 	s.all[program]++
 }
 
-func (s *shortStacks) withoutFrames(program string) {
+// unfinished counts a stack of a program, which taken has counted, too.
+func (s *shortStacks) unfinished(program string, why int) {
 	if program == "" {
 		return
 	}
-	if s.frameless == nil {
-		s.frameless = map[string]int{}
+	if s.unreached[program] == nil {
+		s.unreached[program] = &[wire.UnwindReasons]int{}
 	}
-	s.frameless[program]++
+	s.unreached[program][why]++
 }
 
 func (s *shortStacks) unseen(pid int) {
@@ -49,12 +65,8 @@ func (s *shortStacks) unseen(pid int) {
 
 // lines says what was found.
 func (s *shortStacks) lines() (out []string) {
-	for program, n := range s.frameless {
-		if all := s.all[program]; 2*n >= all { // single ones are of moments at which functions have no frame
-			out = append(out, fmt.Sprintf("%d of %s of %s ended after one or two frames: it, or a library that it "+
-				"uses, is built without frame pointers (gcc and clang: -fno-omit-frame-pointer)",
-				n, format.Count(all, "stack"), program))
-		}
+	for program, whys := range s.unreached {
+		out = append(out, s.line(program, whys))
 	}
 	sort.Strings(out)
 	switch n := len(s.ended); {
@@ -66,6 +78,26 @@ func (s *shortStacks) lines() (out []string) {
 			"they ended before it could be seen what they had mapped", n))
 	}
 	return out
+}
+
+// line says of a program how many of its stacks do not reach its beginning, and why, the most frequent reason first.
+func (s *shortStacks) line(program string, whys *[wire.UnwindReasons]int) string {
+	sum, by := 0, map[string]int{}
+	for why, n := range whys {
+		if sum += n; n > 0 {
+			by[reasons[why]] += n
+		}
+	}
+	texts := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
+		return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b))
+	})
+	for i, text := range texts {
+		if len(texts) > 1 {
+			texts[i] = fmt.Sprintf("%s (%d)", text, by[text])
+		}
+	}
+	return fmt.Sprintf("%d of %s of %s do not reach its beginning: %s", sum, format.Count(s.all[program], "stack"),
+		program, strings.Join(texts, ", "))
 }
 
 // starts are the functions at which the stacks of programs end: of C libraries,

@@ -74,9 +74,14 @@ func (t *Table) find(id uint64) *namedStack {
 // An entry is a stack as the table has it: see wire.StackCheck.
 type entry struct {
 	addrs []uint64
+	// exact has the numbers of the frames that a signal has interrupted where they are: no return addresses.
+	exact map[int]bool
 	mark  uint16
 	owner uint32
 }
+
+// asked is how many addresses were asked for.
+func (e *entry) asked() int { return int(e.mark & wire.MarkAsked) }
 
 func (t *Table) entry(id uint64) (entry, error) {
 	raw := make([]byte, t.table.ValueSize())
@@ -85,11 +90,24 @@ func (t *Table) entry(id uint64) (entry, error) {
 	}
 	order := binary.NativeEndian
 	n := min(int(order.Uint16(raw[wire.StackCount:])), (len(raw)-wire.StackAddrs)/8)
-	e := entry{make([]uint64, n), order.Uint16(raw[wire.StackMark:]), order.Uint32(raw[wire.StackProcess:])}
+	e := entry{addrs: make([]uint64, n), mark: order.Uint16(raw[wire.StackMark:]),
+		owner: order.Uint32(raw[wire.StackProcess:])}
+	user := e.owner != 0 && e.owner&wire.StackProgram == 0
 	for i := range e.addrs {
 		e.addrs[i] = order.Uint64(raw[wire.StackAddrs+8*i:])
+		if user && e.addrs[i]&wire.StackExact != 0 {
+			e.interrupted(i)
+		}
 	}
 	return e, nil
+}
+
+// interrupted notes that a signal has interrupted frame i.
+func (e *entry) interrupted(i int) {
+	if e.exact == nil {
+		e.exact = map[int]bool{}
+	}
+	e.addrs[i], e.exact[i] = e.addrs[i]&^wire.StackExact, true
 }
 
 // see finds the process of a new stack, since it may have ended when the stack
@@ -108,9 +126,9 @@ func (t *Table) read(id uint64) *namedStack {
 		}
 		return absentStack(id)
 	}
-	asked := int(e.mark & wire.MarkAsked)
+	asked := e.asked()
 	if e.owner != 0 && e.owner&wire.StackProgram == 0 {
-		return t.user(int(e.owner), t.of[id], e.addrs, asked)
+		return t.user(t.of[id], &e)
 	}
 	before := t.names.late()
 	stack := t.kernel(e.addrs, asked, e.mark&wire.MarkTraced != 0)
@@ -137,12 +155,13 @@ func (t *Table) begin(stack *namedStack, program, asked int) {
 
 // user names the addresses of a process; nil is the one that has the number
 // now.
-func (t *Table) user(pid int, p *symbols.Process, addrs []uint64, asked int) *namedStack {
+func (t *Table) user(p *symbols.Process, e *entry) *namedStack {
 	if p == nil {
-		p = t.names.Processes.SeeStack(pid, 0, addrs)
+		p = t.names.Processes.SeeStack(int(e.owner), 0, e.addrs)
 	}
-	out := &namedStack{frames: make([]value.Frame, 0, len(addrs))}
-	for _, f := range t.names.Processes.Stack(p, addrs) {
+	e.addrs = p.Code(e.addrs)
+	out := &namedStack{frames: make([]value.Frame, 0, len(e.addrs))}
+	for _, f := range t.names.Processes.Stack(p, e.addrs, e.exact) {
 		one := value.Frame{Name: f.Name(), Module: f.Module(), Addr: f.Addr, User: true}
 		if f.Function != "" {
 			one.Offset = f.Offset
@@ -150,13 +169,16 @@ func (t *Table) user(pid int, p *symbols.Process, addrs []uint64, asked int) *na
 		out.frames = append(out.frames, one)
 	}
 	t.short.taken(p.Program())
-	switch whole := startsProgram(out.frames); {
+	why := min(int(e.mark>>wire.MarkWhyShift), wire.UnwindReasons-1)
+	switch {
 	case !p.Seen():
-		t.short.unseen(pid)
-	case len(addrs) >= asked && !whole:
-		out.short = cutAt(asked)
-	case len(addrs) < shortest && !whole:
-		t.short.withoutFrames(p.Program())
+		t.short.unseen(int(e.owner))
+	case why == wire.UnwindReached || startsProgram(out.frames):
+	case len(e.addrs) >= e.asked():
+		out.short = cutAt(e.asked())
+	default:
+		out.short = "not followed further: " + reasons[why]
+		t.short.unfinished(p.Program(), why)
 	}
 	return out
 }

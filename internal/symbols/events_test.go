@@ -57,7 +57,7 @@ func TestEvents(t *testing.T) {
 		{child, 0, 0x5010, "late.so+0x10", "/bin/sh"},
 	} {
 		p := table.SeeStack(c.pid, c.at, []uint64{c.addr})
-		if got := table.Stack(p, []uint64{c.addr})[0].Name(); got != c.name || p.Program() != c.program || !p.Seen() {
+		if got := table.Stack(p, []uint64{c.addr}, nil)[0].Name(); got != c.name || p.Program() != c.program || !p.Seen() {
 			t.Errorf("%+v: got %s of %s", c, got, p.Program())
 		}
 	}
@@ -120,17 +120,17 @@ func TestToldFiles(t *testing.T) {
 	for _, table := range []*Namer{ended, another, seen} {
 		table.Tell(&mapping.Change{Kind: mapping.Ended, Time: 4, PID: p.pid})
 	}
-	if got := ended.Stack(ended.SeeStack(p.pid, 3, addrs), addrs)[0].Name(); got != "tell" {
+	if got := ended.Stack(ended.SeeStack(p.pid, 3, addrs), addrs, nil)[0].Name(); got != "tell" {
 		t.Errorf("ended before it was seen: %s", got)
 	}
-	if got := another.Stack(another.SeeStack(p.pid, 3, addrs), addrs)[0]; got.Function != "" ||
+	if got := another.Stack(another.SeeStack(p.pid, 3, addrs), addrs, nil)[0]; got.Function != "" ||
 		got.Module() != "program" {
 		t.Errorf("another file at its path: %v", got)
 	}
 	if err := os.Remove(p.path); err != nil {
 		t.Fatal(err)
 	}
-	if got := seen.Stack(living, addrs)[0].Name(); got != "tell" {
+	if got := seen.Stack(living, addrs, nil)[0].Name(); got != "tell" {
 		t.Errorf("gone since: %s", got)
 	}
 	if err := seen.Close(); err != nil {
@@ -145,14 +145,14 @@ func TestCopyOfOlder(t *testing.T) {
 	table.Tell(&mapping.Change{Kind: mapping.Forked, Time: 20, PID: 8, Parent: 7})
 	table.Tell(&mapping.Change{Kind: mapping.Ended, Time: 21, PID: 8})
 	addrs := []uint64{0x7f0000001010}
-	if got := table.Stack(table.SeeStack(8, 20, addrs), addrs)[0].Name(); got != "old+0x10" {
+	if got := table.Stack(table.SeeStack(8, 20, addrs), addrs, nil)[0].Name(); got != "old+0x10" {
 		t.Errorf("got %s", got)
 	}
 	// After a loss, what is known of living processes is read again.
 	fake(t, table.processes.proc, "1", "7f0000003000-7f0000004000 r-xp 00000000 00:00 0 /new\n")
 	table.Listen(true)
 	addrs = []uint64{0x7f0000003010}
-	if got := table.Stack(table.SeeStack(7, 30, addrs), addrs)[0].Name(); got != "new+0x10" {
+	if got := table.Stack(table.SeeStack(7, 30, addrs), addrs, nil)[0].Name(); got != "new+0x10" {
 		t.Errorf("after a loss: %s", got)
 	}
 }

@@ -91,6 +91,20 @@ func (p *Process) Seen() bool { return len(p.maps) > 0 }
 // was not seen.
 func (p *Process) Program() string { return p.program }
 
+// Code gives the addresses of a stack up to the first one behind which no code is mapped: a walk by frame pointers takes
+// for addresses what code without them has in the register. The first address is that of the instruction itself.
+func (p *Process) Code(addrs []uint64) []uint64 {
+	if !p.Seen() {
+		return addrs
+	}
+	for i, addr := range addrs {
+		if i > 0 && p.mapping(addr-1) == nil && p.mapping(addr) == nil {
+			return addrs[:i]
+		}
+	}
+	return addrs
+}
+
 func (p *Process) covers(addrs []uint64) bool {
 	return !slices.ContainsFunc(addrs, func(addr uint64) bool { return p.mapping(addr) == nil })
 }

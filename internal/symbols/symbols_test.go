@@ -94,11 +94,11 @@ func TestProgram(t *testing.T) {
 			p := start(t, flags...)
 			var table Namer
 			stack := table.Stack(table.Process(p.pid), []uint64{p.addresses["tell"] + 4, p.addresses["last"],
-				p.addresses["malloc"] + 8, p.addresses["stack"], 16})
+				p.addresses["malloc"] + 8, p.addresses["stack"], 16}, nil)
 			checkFrames(t, stack, p)
 			p.end()
 			checkFrames(t, table.Stack(table.Process(p.pid), []uint64{p.addresses["tell"] + 4, p.addresses["last"],
-				p.addresses["malloc"] + 8, p.addresses["stack"], 16}), p)
+				p.addresses["malloc"] + 8, p.addresses["stack"], 16}, nil), p)
 		})
 	}
 }
