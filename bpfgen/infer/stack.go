@@ -25,13 +25,48 @@ func (b memory) stack(name string, args []arg, pos plan.Pos) val {
 	t.StackFrames = max(t.StackFrames, int(n))
 	space := tree.Kernel
 	if name == "ustack" {
-		space, t.UserStacks = tree.User, true
+		space = tree.User
+		b.u.walksStacks()
 	} else {
 		t.KernelStacks = true
 		b.u.cutStacks = b.u.cutStacks || n < wire.MaxStack
 	}
 	return exprVal(&tree.Expr{Op: tree.OpStack, Type: types.Type{Kind: types.Stack}, Str: space, Int: n, Pos: pos})
 }
+
+// walksStacks notes that stacks of programs are taken, and where the kernel has what walks along them need. Kernels
+// without types say nothing of that: walks then begin in the program's own code only, and end at a call whose return
+// address was replaced.
+func (u *unit) walksStacks() {
+	t := u.res.Tree
+	if t.UserStacks {
+		return
+	}
+	t.UserStacks = true
+	btf, err := u.facts.BTF()
+	if err != nil {
+		return
+	}
+	at := func(tag, field string) int64 {
+		off, err := btf.OffsetOf(tag, field)
+		if err != nil {
+			return 0
+		}
+		return int64(off)
+	}
+	t.Walk = tree.WalkOffsets{
+		KernelStack: at("task_struct", "stack"), Utask: at("task_struct", "utask"),
+		Instances:     at("uprobe_task", "return_instances"),
+		InstanceStack: at("return_instance", "stack"), InstanceReturn: at("return_instance", "orig_ret_vaddr"),
+		InstanceNext: at("return_instance", "next"),
+	}
+	if size, ok := btf.SizeOf("struct pt_regs"); ok {
+		t.Walk.Registers = int64(kernelStackSize - size)
+	}
+}
+
+// kernelStackSize is that of a task in bytes (THREAD_SIZE): on x86-64 and, with pages of 4 KiB, on arm64.
+const kernelStackSize = 16 << 10
 
 // behindTracing makes cut kernel stacks at tracepoints begin with the caller of
 // the tracepoint. Whether the kernel calls a program directly or through one or

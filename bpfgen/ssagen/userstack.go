@@ -16,7 +16,7 @@ import (
 func (b stacks) walk(m *region) *unwind.Walk {
 	return &unwind.Walk{
 		Builder: b.Builder, Convention: b.Arch.Unwind, Memory: func() *ir.Value { return b.addr(m, 0) },
-		State: int64(m.size - unwind.StateSize), Addrs: wire.StackAddrs,
+		State: int64(m.size - unwind.StateSize), Addrs: wire.StackAddrs, Offsets: &b.Tree.Walk,
 	}
 }
 
@@ -27,6 +27,7 @@ func (b stacks) walked(m *region, n int64, none func()) *ir.Value {
 	without := func() { b.jump(other) }
 	key := b.alloc(8)
 	w := b.walk(m)
+	w.Most = n
 	table := b.tableOfProcess(key, without)
 	w.Table = table
 	b.start(w, without)
@@ -66,7 +67,7 @@ func (b stacks) tableOfProcess(key *region, without func()) *ir.Value {
 func (b stacks) start(w *unwind.Walk, without func()) {
 	kind := b.prog.Attach.Kind()
 	if kind.InUser() {
-		w.Start(b.registersAt(b.ctx()))
+		w.Start(b.registersAt(b.ctx(), b.load))
 		return
 	}
 	if !kind.Sample() {
@@ -78,46 +79,60 @@ func (b stacks) start(w *unwind.Walk, without func()) {
 		b.startByTask(w, without)
 		b.jump(started)
 	})
-	w.Start(b.registersAt(b.ctx()))
+	w.Start(b.registersAt(b.ctx(), b.load))
 	b.jump(started)
 	b.enter(started)
 }
 
-// registersAt are those of a struct pt_regs.
-func (b stacks) registersAt(regs *ir.Value) unwind.Registers {
-	r := unwind.Registers{PC: b.Load(8, regs, b.Arch.IP), SP: b.Load(8, regs, int64(b.Arch.SP)),
-		FP: b.Load(8, regs, b.Arch.FP)}
+// registersAt are those of a struct pt_regs, of which at reads a word.
+func (b stacks) registersAt(regs *ir.Value, at func(*ir.Value, int64) *ir.Value) unwind.Registers {
+	r := unwind.Registers{PC: at(regs, b.Arch.IP), SP: at(regs, int64(b.Arch.SP)), FP: at(regs, b.Arch.FP)}
 	if b.Arch.Link != 0 {
-		r.Link = b.Load(8, regs, b.Arch.Link)
+		r.Link = at(regs, b.Arch.Link)
 	}
 	return r
 }
 
+// load reads a word of memory that the verifier knows.
+func (b stacks) load(at *ir.Value, off int64) *ir.Value { return b.Load(8, at, off) }
+
 // startByTask begins with the registers that the kernel has saved of the task. A thread of the kernel has others there,
 // and says so by its mode.
 func (b stacks) startByTask(w *unwind.Walk, without func()) {
-	if !b.HasTaskRegs {
+	at := b.readRegister
+	var regs *ir.Value
+	switch of := b.Tree.Walk; {
+	case b.HasTaskRegs:
+		regs = b.Call(helperTaskPtRegs, b.Call(helperGetCurrentTaskBTF))
+		at = b.load
+	case of.KernelStack != 0 && of.Registers != 0:
+		regs = b.Add(at(b.Call(helperGetCurrentTask), of.KernelStack), of.Registers)
+	default:
 		without()
 		b.End()
 		return
 	}
-	regs := b.Call(helperTaskPtRegs, b.Call(helperGetCurrentTaskBTF))
-	mode := b.Imm(ir.OpAnd, b.Load(8, regs, b.Arch.Mode), b.Arch.ModeMask)
 	user := b.Arch.ModeMask
 	if b.Arch.UserIsZero {
 		user = 0
 	}
-	b.unless(ir.NE, mode, user, without)
-	w.Start(b.registersAt(regs))
+	b.unless(ir.NE, b.Imm(ir.OpAnd, at(regs, b.Arch.Mode), b.Arch.ModeMask), user, without)
+	w.Start(b.registersAt(regs, at))
+}
+
+// readRegister reads a word of the kernel's memory, 0 if it cannot be read.
+func (b stacks) readRegister(regs *ir.Value, off int64) *ir.Value {
+	b.Call(helperProbeReadKernel, b.temp(), b.Const(8), b.Add(regs, off))
+	return b.Load(8, b.temp(), 0)
 }
 
 // walkInRounds writes the walk as a loop that the verifier follows.
 func (b stacks) walkInRounds(w *unwind.Walk, key *region, n int64) {
 	w.Key = func() *ir.Value { return b.addr(key, 0) }
 	done := b.newJoin(types.Type{})
-	b.rounds(n, func(k *ir.Value) {
+	b.rounds(n, func(*ir.Value) {
 		on, stop := b.NewBlock(), b.NewBlock()
-		w.Step(k, on, stop)
+		w.Step(on, stop)
 		b.Begin(stop)
 		b.jump(done)
 		b.Begin(on)
@@ -133,34 +148,35 @@ const (
 	walkWords
 )
 
+// roundsBeside are rounds for return addresses that were replaced, which give no frame.
+const roundsBeside = wire.MaxStack
+
 // walkByKernel leaves the loop to the kernel (bpf_loop), which calls a function for each frame.
 func (b stacks) walkByKernel(w *unwind.Walk, n int64) {
-	sub := b.stepOfWalk(w, n)
+	sub := b.stepOfWalk(w)
 	slot := subs(b).callWords(walkWords)
 	b.Store(8, b.SlotAddr(slot, 0), 8*walkMemory, w.Memory())
 	b.Store(8, b.SlotAddr(slot, 0), 8*walkTable, w.Table)
 	f := b.Op(ir.OpFunc)
 	f.Sym = sub.f.Name
-	b.Call(helperLoop, b.Const(n), f, b.SlotAddr(slot, 0), b.Const(0))
+	b.Call(helperLoop, b.Const(n+roundsBeside), f, b.SlotAddr(slot, 0), b.Const(0))
 	b.called = append(b.called, sub)
 	b.extra = b.extra.plus(sub.cost)
 }
 
 // stepOfWalk is the function that the kernel calls for each frame. It gives 0 to go on and 1 to end the walk.
-func (b stacks) stepOfWalk(w *unwind.Walk, n int64) *subprogram {
+func (b stacks) stepOfWalk(w *unwind.Walk) *subprogram {
 	f := newGenerator(b.Shared, b.prog, b.family)
 	f.Func.Name, f.Pos = subs(b).subName("unwind"), b.Pos
-	index, words := f.Op(ir.OpArg), f.Op(ir.OpArg)
+	words := f.Op(ir.OpArg)
 	words.Imm = 1
 	memory := f.Load(8, words, 8*walkMemory)
 	key := f.Func.NewSlot(8)
-	inner := &unwind.Walk{
-		Builder: f.Builder, Convention: w.Convention, Memory: func() *ir.Value { return memory }, State: w.State,
-		Addrs: w.Addrs, Table: f.Load(8, words, 8*walkTable), Key: func() *ir.Value { return f.SlotAddr(key, 0) },
-	}
+	inner := *w
+	inner.Builder, inner.Memory = f.Builder, func() *ir.Value { return memory }
+	inner.Table, inner.Key = f.Load(8, words, 8*walkTable), func() *ir.Value { return f.SlotAddr(key, 0) }
 	on, stop := f.NewBlock(), f.NewBlock()
-	f.Unless(ir.UGE, index, n, func() { f.Jump(stop) })
-	inner.Step(index, on, stop)
+	inner.Step(on, stop)
 	f.Begin(on)
 	f.Ret(nil)
 	f.Begin(stop)

@@ -242,6 +242,8 @@ type Unit struct {
 	StackFrames int
 	// KernelStacks: some of them are of the kernel. UserStacks: some are of programs.
 	KernelStacks, UserStacks bool
+	// Walk has what walks along user stacks need of this kernel. What is not known is 0.
+	Walk WalkOffsets
 	// Stacks is how many stacks MapStacks has room for, 0: the default.
 	Stacks int
 	// Path has what OpPath needs of this kernel; nil where no program uses it.
@@ -254,6 +256,19 @@ type Unit struct {
 	X32 bool
 	// StrMax is the limit of strings in bytes.
 	StrMax int
+}
+
+// WalkOffsets are places in structs of the kernel, in bytes.
+type WalkOffsets struct {
+	// KernelStack is the pointer to a task's kernel stack in struct task_struct. Registers bytes behind its begin lie
+	// the registers with which the task came into the kernel.
+	KernelStack, Registers int64
+	// Utask is the pointer to what uprobes know of the task, in struct task_struct. Instances is the pointer there to
+	// the innermost call whose return address the kernel has replaced.
+	Utask, Instances int64
+	// InstanceStack is where such a call begins on the stack, InstanceReturn its return address, and InstanceNext the
+	// pointer to the call around it, in struct return_instance.
+	InstanceStack, InstanceReturn, InstanceNext int64
 }
 
 // A CompatMark is a word of 4 bytes at Offset, in bytes, in struct task_struct. While the thread is in a system call of

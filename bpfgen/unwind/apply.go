@@ -39,7 +39,10 @@ func (s *step) byStack(kind *ir.Value, r rule, frame *ir.Block) {
 	sp := func() *ir.Value { return s.get(stateSP) }
 	s.when(kind, wire.UnwindSP, func() { s.Jump(frame, s.words(sp(), r.operand), r.saved) })
 	s.when(kind, wire.UnwindStop, func() { s.end(wire.UnwindReached) })
-	s.when(kind, wire.UnwindSignal, s.signal)
+	s.when(kind, wire.UnwindSignal, func() {
+		s.Unless(ir.NE, r.operand, wire.UnwindOfSignal, s.replaced)
+		s.signal()
+	})
 	s.when(kind, wire.UnwindSPMem, func() { s.indirect(sp(), r, frame) })
 	if s.Convention.link {
 		s.when(kind, wire.UnwindLinkOnly, func() { s.linkOnly(r) })

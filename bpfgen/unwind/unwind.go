@@ -41,6 +41,9 @@ const (
 	stateChunk // and the file's first chunk
 	stateCount // the addresses so far
 	stateWhy   // why the walk has ended, wire.Unwind…
+	// stateInstance is the kernel's record of the next call outwards whose return address was replaced (uprobes), 0: it
+	// was not looked for yet.
+	stateInstance
 	stateWords // what was read of the stack: maxWords words
 
 	maxWords = 8
@@ -54,6 +57,8 @@ type Convention struct {
 	savedBits int
 	// link is set where calls leave the return address in a register (arm64).
 	link bool
+	// returnSize is how many bytes of the stack the return address takes at the entry of a function.
+	returnSize int64
 	// canonical is how many bits addresses of user programs have at most.
 	canonical int64
 	// signal is where the registers lie that a signal has interrupted: so many bytes above the stack pointer lies the
@@ -67,7 +72,7 @@ type Convention struct {
 // whose registers begin 40 bytes behind its start: rbp is word 10, rsp 15 and rip 16. On arm64 a siginfo of 128 bytes
 // lies before it, and x0 is 184 bytes behind its start.
 var (
-	AMD64 = &Convention{savedBits: wire.UnwindSavedBitsAMD64, canonical: 56, signal: 40 + 8*10, signalWords: 7,
+	AMD64 = &Convention{savedBits: wire.UnwindSavedBitsAMD64, returnSize: 8, canonical: 56, signal: 40 + 8*10, signalWords: 7,
 		signalFP: 0, signalSP: 5, signalPC: 6}
 	ARM64 = &Convention{savedBits: wire.UnwindSavedBitsARM64, link: true, canonical: 52, signal: 128 + 184 + 8*29,
 		signalWords: 4, signalFP: 0, signalLink: 1, signalSP: 2, signalPC: 3}
@@ -91,6 +96,10 @@ type Walk struct {
 	Memory func() *ir.Value
 	// State and Addrs are said at Memory.
 	State, Addrs int64
+	// Most is how many addresses are wanted.
+	Most int64
+	// Offsets are places in structs of the kernel.
+	Offsets *tree.WalkOffsets
 	// Table is the address of the process's table.
 	Table *ir.Value
 	// Key gives the address of 8 bytes of the program's own stack.
@@ -112,7 +121,7 @@ func (w *Walk) Start(r Registers) {
 	w.set(stateSP, r.SP)
 	w.set(stateFP, r.FP)
 	w.set(stateLink, link)
-	for _, field := range []int64{stateSaved, stateReturn, stateStart, stateSize, stateCount} {
+	for _, field := range []int64{stateSaved, stateReturn, stateStart, stateSize, stateCount, stateInstance} {
 		w.set(field, zero)
 	}
 	w.set(stateWhy, w.Const(wire.UnwindLimit))
@@ -136,14 +145,16 @@ type step struct {
 	on, stop *ir.Block
 }
 
-// Step writes the code of frame number index, which must be below the room for addresses. It goes on at the block on,
-// where the state is that of the caller, or at stop, where the walk is over.
-func (w *Walk) Step(index *ir.Value, on, stop *ir.Block) {
+// Step writes the code of one frame. It goes on at the block on, where the state is that of the caller, or at stop, where
+// the walk is over.
+func (w *Walk) Step(on, stop *ir.Block) {
 	s := &step{w, nil, on, stop}
+	count := w.get(stateCount)
+	s.endIf(ir.UGE, count, w.Most, wire.UnwindLimit)
 	pc := w.get(statePC)
-	w.Store(8, w.Op(ir.OpAdd, w.Memory(), w.Imm(ir.OpShl, index, 3)), w.Addrs, pc)
+	w.Store(8, w.Op(ir.OpAdd, w.Memory(), w.Imm(ir.OpShl, count, 3)), w.Addrs, pc)
 	s.pc = w.Op(ir.OpSub, w.Imm(ir.OpLShr, w.Imm(ir.OpShl, pc, 1), 1), w.get(stateReturn))
-	s.mapped(index)
+	s.mapped(count)
 	found, none := w.NewBlock(), w.NewBlock()
 	rule := w.Param(found)
 	s.rule(found, none)
@@ -164,14 +175,14 @@ func (s *step) endIf(c ir.Cond, x *ir.Value, imm, why int64) {
 	s.Unless(c, x, imm, func() { s.end(why) })
 }
 
-// mapped finds the mapping of pc. An address in none is no frame, but for that of the first one: there it is where the
-// program is.
-func (s *step) mapped(index *ir.Value) {
+// mapped finds the mapping of pc and counts the frame. An address in none is no frame, but for that of the first one:
+// there it is where the program is.
+func (s *step) mapped(count *ir.Value) {
 	known, search := s.NewBlock(), s.NewBlock()
 	s.Branch(ir.ULT, s.Op(ir.OpSub, s.pc, s.get(stateStart)), s.get(stateSize), known, search)
 	s.Begin(search)
 	first, other := s.NewBlock(), s.NewBlock()
-	s.BranchImm(ir.EQ, index, 0, first, other)
+	s.BranchImm(ir.EQ, count, 0, first, other)
 	s.Begin(first)
 	s.set(stateCount, s.Const(1))
 	s.Jump(other)
@@ -193,7 +204,7 @@ func (s *step) mapped(index *ir.Value) {
 	s.set(stateChunk, field(4, wire.UnwindEntryChunk))
 	s.Jump(known)
 	s.Begin(known)
-	s.set(stateCount, s.Add(index, 1))
+	s.set(stateCount, s.Add(count, 1))
 }
 
 // search gives the offset of the last of n sorted entries of some bytes that is not above x. There is one.

@@ -63,10 +63,12 @@ const (
 const (
 	UnwindKindBits = 3
 
-	UnwindNone   = 0 // nothing is known: by frame pointers
-	UnwindSP     = 1 // CFA is the stack pointer and the operand, in words of 8 bytes
-	UnwindFP     = 2 // CFA is the frame pointer and the operand, in words
-	UnwindSignal = 3 // the frame of a signal: the registers lie there as the kernel has put them
+	UnwindNone = 0 // nothing is known: by frame pointers
+	UnwindSP   = 1 // CFA is the stack pointer and the operand, in words of 8 bytes
+	UnwindFP   = 2 // CFA is the frame pointer and the operand, in words
+	// UnwindSignal is the frame of a signal if the operand is UnwindOfSignal: the registers lie there as the kernel has
+	// put them. If it is UnwindOfReturn, the place is code of the kernel's that has replaced a return address.
+	UnwindSignal = 3
 	UnwindStop   = 4 // the outermost frame: there is no caller
 	// UnwindStub, of amd64: an entry of the PLT, which pushes a word on the way. CFA is the stack pointer and 8, and 8
 	// more where the last 4 bits of the pc are the operand or more.
@@ -78,6 +80,9 @@ const (
 	// register, and then b words (the upper bits) more, are the CFA.
 	UnwindFPMem = 6
 	UnwindSPMem = 7
+
+	UnwindOfSignal = 0
+	UnwindOfReturn = 1
 
 	UnwindSavedBitsAMD64 = 8
 	UnwindSavedBitsARM64 = 11
@@ -93,5 +98,6 @@ const (
 	UnwindUnreadable            // memory of the stack that cannot be read
 	UnwindNoProgress            // a frame that does not lie above the one before it
 	UnwindNoFrame               // code without rules, and no frame pointer leads on
+	UnwindReplaced              // a return address that was replaced by the kernel, and is not known
 	UnwindReasons
 )
