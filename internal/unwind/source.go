@@ -105,7 +105,8 @@ func (v vdso) open() (*elffile.File, error) {
 func (v vdso) pack(elf *elffile.File) (packedFile, []byte) { return packELF(elf) }
 
 // uprobes is the page in which the kernel runs the instructions that uprobes stand on (xol_add_vma of
-// kernel/events/uprobes.c): the first ones of functions, where nothing lies on the stack but the return address.
+// kernel/events/uprobes.c): the first ones of functions, where nothing lies on the stack but the return address. The
+// beginning of the page is the code to which functions return whose return address the kernel has replaced.
 type uprobes struct{}
 
 func (uprobes) Close() error { return nil }
@@ -119,6 +120,7 @@ func (uprobes) pack(*elffile.File) (packedFile, []byte) {
 		words, shift = 0, wire.UnwindKindBits+wire.UnwindSavedBitsARM64
 	}
 	p := packedFile{code: []elffile.Segment{{Size: wire.UnwindPage, Code: true}}}
-	p.extent = extentOf(p.code)
-	return p, pack([]cfi.Row{{Rule: wire.UnwindSP | words<<shift}}, p.extent)
+	p.extent, p.before = extentOf(p.code), 1
+	return p, pack([]cfi.Row{{Rule: wire.UnwindSignal | wire.UnwindOfReturn<<shift},
+		{Addr: p.before, Rule: wire.UnwindSP | words<<shift}}, p.extent)
 }

@@ -28,6 +28,9 @@ type packedFile struct {
 	code []elffile.Segment
 	// chunk is the first one of the file's, 0: it has no rules.
 	chunk uint32
+	// before is how many bytes before its first page belong to it: a return address is looked up one byte before the place
+	// to which it leads.
+	before uint64
 }
 
 // areasOf gives what a mapping of a file comes to: of each segment of code that it shows the part that the file has
@@ -51,6 +54,7 @@ func areasOf(m *mapping.Mapping, f *packedFile) (list []area) {
 		if to-m.Offset < m.End-m.Start {
 			a.end = m.Start + (to - m.Offset)
 		}
+		a.start, a.end, a.base = a.start-f.before, a.end-f.before, a.base-f.before
 		list = append(list, a)
 	}
 	return list
