@@ -16,7 +16,7 @@ func TestAreas(t *testing.T) {
 	at := func(start, pages, offset uint64) *mapping.Mapping {
 		return &mapping.Mapping{Start: start, End: start + pages*wire.UnwindPage, Offset: offset, Code: true}
 	}
-	file := func(code ...elffile.Segment) *packedFile { return &packedFile{extentOf(code), code, 7} }
+	file := func(code ...elffile.Segment) *packedFile { return &packedFile{extent: extentOf(code), code: code, chunk: 7} }
 	fixed := file(elffile.Segment{Addr: 0x401000, Offset: 0x1000, Size: 0x1e00})
 	moved := file(elffile.Segment{Addr: 0x5120, Offset: 0x3120, Size: 0x2000})
 	two := file(elffile.Segment{Addr: 0x1000, Offset: 0x1000, Size: 0x1000},
@@ -104,7 +104,7 @@ func FuzzAreas(f *testing.F) {
 		more := func() uint64 { return r.Uint64() >> r.IntN(64) }
 		code := []elffile.Segment{{Addr: addr, Offset: place, Size: size},
 			{Addr: addr + more(), Offset: place + more(), Size: more()}}
-		file := &packedFile{extentOf(code), code, 1}
+		file := &packedFile{extent: extentOf(code), code: code, chunk: 1}
 		var areas []area
 		for i := range uint64(1 + r.IntN(400)) {
 			m := mapping.Mapping{Start: pageOf(start + i*r.Uint64()>>r.IntN(64)), Offset: pageOf(offset)}
