@@ -271,6 +271,9 @@ type WalkOffsets struct {
 	InstanceStack, InstanceReturn, InstanceNext int64
 }
 
+// Records reports whether it is known where the kernel keeps return addresses that it has replaced.
+func (w *WalkOffsets) Records() bool { return w.Utask != 0 && w.InstanceReturn != 0 }
+
 // A CompatMark is a word of 4 bytes at Offset, in bytes, in struct task_struct. While the thread is in a system call of
 // the 32-bit interface, the bits of Mask in that word are not 0.
 type CompatMark struct{ Offset, Mask int64 }

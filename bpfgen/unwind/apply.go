@@ -40,7 +40,7 @@ func (s *step) byStack(kind *ir.Value, r rule, frame *ir.Block) {
 	s.when(kind, wire.UnwindSP, func() { s.Jump(frame, s.words(sp(), r.operand), r.saved) })
 	s.when(kind, wire.UnwindStop, func() { s.end(wire.UnwindReached) })
 	s.when(kind, wire.UnwindSignal, func() {
-		s.Unless(ir.NE, r.operand, wire.UnwindOfSignal, s.replaced)
+		s.Unless(ir.NE, r.operand, wire.UnwindOfSignal, s.noFrame)
 		s.signal()
 	})
 	s.when(kind, wire.UnwindSPMem, func() { s.indirect(sp(), r, frame) })

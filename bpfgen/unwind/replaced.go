@@ -15,16 +15,19 @@ import (
 //
 // A walk goes outwards as the list does. So the record of the next call is the one that was found last or lies a few
 // behind it: calls that were left by longjmp have one, too, until the kernel takes them away.
+//
+// A return address at which no code is mapped is looked for there. So the page of the kernel's code need not be known,
+// which a process gets with its first probe.
 
 // recordsTried is how many records are looked at for one return address.
 const recordsTried = 4
 
-// replaced takes the return address of the frame from the kernel's records, and leaves the rest as it is. The kernel's own
-// code is no frame.
+// replaced writes the block lost. It takes the return address of the frame from the kernel's records, and leaves the rest
+// as it is: the kernel's own code is no frame. If there is no record of it, the walk ends.
 func (s *step) replaced() {
-	s.set(stateCount, s.Add(s.get(stateCount), -1))
-	if s.Offsets.Utask == 0 || s.Offsets.InstanceReturn == 0 {
-		s.end(wire.UnwindReplaced)
+	s.Begin(s.lost)
+	if !s.Offsets.Records() {
+		s.end(wire.UnwindNoMapping)
 		return
 	}
 	found := s.NewBlock()
@@ -35,14 +38,14 @@ func (s *step) replaced() {
 		if i > 0 {
 			at = s.kernelWord(at, s.Offsets.InstanceNext)
 		}
-		s.endIf(ir.EQ, at, 0, wire.UnwindReplaced)
+		s.endIf(ir.EQ, at, 0, wire.UnwindNoMapping)
 		same, other := s.NewBlock(), s.NewBlock()
 		s.Branch(ir.EQ, s.kernelWord(at, s.Offsets.InstanceStack), place, same, other)
 		s.Begin(same)
 		s.Jump(found, at)
 		s.Begin(other)
 	}
-	s.end(wire.UnwindReplaced)
+	s.end(wire.UnwindNoMapping)
 	s.Begin(found)
 	s.set(stateInstance, record)
 	s.set(statePC, s.kernelWord(record, s.Offsets.InstanceReturn))
@@ -60,7 +63,7 @@ func (s *step) firstRecord() *ir.Value {
 	s.Jump(known, last)
 	s.Begin(ask)
 	utask := s.kernelWord(s.Call(int64(asm.FnGetCurrentTask)), s.Offsets.Utask)
-	s.endIf(ir.EQ, utask, 0, wire.UnwindReplaced)
+	s.endIf(ir.EQ, utask, 0, wire.UnwindNoMapping)
 	s.Jump(known, s.kernelWord(utask, s.Offsets.Instances))
 	s.Begin(known)
 	return record
@@ -69,6 +72,6 @@ func (s *step) firstRecord() *ir.Value {
 // kernelWord reads a word of the kernel's memory.
 func (s *step) kernelWord(at *ir.Value, off int64) *ir.Value {
 	failed := s.Call(int64(asm.FnProbeReadKernel), s.Add(s.Memory(), s.State+stateWords), s.Const(8), s.Add(at, off))
-	s.endIf(ir.NE, failed, 0, wire.UnwindReplaced)
+	s.endIf(ir.NE, failed, 0, wire.UnwindNoMapping)
 	return s.word(0)
 }

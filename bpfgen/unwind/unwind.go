@@ -143,12 +143,14 @@ type step struct {
 	pc *ir.Value
 	// on is where the step ends if there is a caller, and stop if there is none.
 	on, stop *ir.Block
+	// lost is where a return address is looked for that leads to no code.
+	lost *ir.Block
 }
 
 // Step writes the code of one frame. It goes on at the block on, where the state is that of the caller, or at stop, where
 // the walk is over.
 func (w *Walk) Step(on, stop *ir.Block) {
-	s := &step{w, nil, on, stop}
+	s := &step{Walk: w, on: on, stop: stop, lost: w.NewBlock()}
 	count := w.get(stateCount)
 	s.endIf(ir.UGE, count, w.Most, wire.UnwindLimit)
 	pc := w.get(statePC)
@@ -162,6 +164,13 @@ func (w *Walk) Step(on, stop *ir.Block) {
 	w.Jump(found, w.Const(wire.UnwindNone))
 	w.Begin(found)
 	s.apply(rule)
+	s.replaced()
+}
+
+// noFrame goes to lost with an address that was counted as a frame.
+func (s *step) noFrame() {
+	s.set(stateCount, s.Add(s.get(stateCount), -1))
+	s.Jump(s.lost)
 }
 
 // end ends the walk.
@@ -196,7 +205,7 @@ func (s *step) mapped(count *ir.Value) {
 	inside, outside := s.NewBlock(), s.NewBlock()
 	s.Branch(ir.ULT, s.Op(ir.OpSub, s.pc, start), size, inside, outside)
 	s.Begin(outside)
-	s.end(wire.UnwindNoMapping)
+	s.unmapped()
 	s.Begin(inside)
 	s.set(stateStart, start)
 	s.set(stateSize, size)
@@ -205,6 +214,12 @@ func (s *step) mapped(count *ir.Value) {
 	s.Jump(known)
 	s.Begin(known)
 	s.set(stateCount, s.Add(count, 1))
+}
+
+// unmapped is for an address at which no code is mapped: if it is a return address, the kernel may have replaced it.
+func (s *step) unmapped() {
+	s.endIf(ir.EQ, s.get(stateReturn), 0, wire.UnwindNoMapping)
+	s.Jump(s.lost)
 }
 
 // search gives the offset of the last of n sorted entries of some bytes that is not above x. There is one.

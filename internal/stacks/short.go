@@ -31,7 +31,6 @@ var reasons = [wire.UnwindReasons]string{
 	wire.UnwindUnreadable: "memory that cannot be read",
 	wire.UnwindNoProgress: "a frame that leads back",
 	wire.UnwindNoFrame:    "code of which nobody knows where its frames begin",
-	wire.UnwindReplaced:   "a return address that the kernel has replaced",
 	wire.UnwindLimit:      noCode, // what lies behind is no code
 	wire.UnwindReached:    noCode,
 	0:                     "taken by frame pointers",

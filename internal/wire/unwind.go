@@ -98,6 +98,5 @@ const (
 	UnwindUnreadable            // memory of the stack that cannot be read
 	UnwindNoProgress            // a frame that does not lie above the one before it
 	UnwindNoFrame               // code without rules, and no frame pointer leads on
-	UnwindReplaced              // a return address that was replaced by the kernel, and is not known
 	UnwindReasons
 )
