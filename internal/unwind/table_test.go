@@ -16,7 +16,9 @@ func TestAreas(t *testing.T) {
 	at := func(start, pages, offset uint64) *mapping.Mapping {
 		return &mapping.Mapping{Start: start, End: start + pages*wire.UnwindPage, Offset: offset, Code: true}
 	}
-	file := func(code ...elffile.Segment) *packedFile { return &packedFile{extent: extentOf(code), code: code, chunk: 7} }
+	file := func(code ...elffile.Segment) *packedFile {
+		return &packedFile{extent: extentOf(code), code: code, chunk: 7}
+	}
 	fixed := file(elffile.Segment{Addr: 0x401000, Offset: 0x1000, Size: 0x1e00})
 	moved := file(elffile.Segment{Addr: 0x5120, Offset: 0x3120, Size: 0x2000})
 	two := file(elffile.Segment{Addr: 0x1000, Offset: 0x1000, Size: 0x1000},
