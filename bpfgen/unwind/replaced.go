@@ -7,9 +7,9 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// To see that a function returns the kernel replaces the return address of the call by that of code of its own (uretprobe,
-// prepare_uretprobe of kernel/events/uprobes.c). It keeps a record of each such call, in a list that begins with the
-// innermost one: the return address, and where on the stack it was.
+// To see that a function returns the kernel replaces the return address of the call by that of code of its own
+// (uretprobe, prepare_uretprobe of kernel/events/uprobes.c). It keeps a record of each such call, in a list that begins
+// with the innermost one: the return address, and where on the stack it was.
 //
 //	task_struct.utask → uprobe_task.return_instances → return_instance {stack, orig_ret_vaddr, next → …}
 //
@@ -22,8 +22,8 @@ import (
 // recordsTried is how many records are looked at for one return address.
 const recordsTried = 4
 
-// replaced writes the block lost. It takes the return address of the frame from the kernel's records, and leaves the rest
-// as it is: the kernel's own code is no frame. If there is no record of it, the walk ends.
+// replaced writes the block lost. It takes the return address of the frame from the kernel's records, and leaves the
+// rest as it is: the kernel's own code is no frame. If there is no record of it, the walk ends.
 func (s *step) replaced() {
 	s.Begin(s.lost)
 	if !s.Offsets.Records() {

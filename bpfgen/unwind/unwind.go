@@ -72,8 +72,8 @@ type Convention struct {
 // whose registers begin 40 bytes behind its start: rbp is word 10, rsp 15 and rip 16. On arm64 a siginfo of 128 bytes
 // lies before it, and x0 is 184 bytes behind its start.
 var (
-	AMD64 = &Convention{savedBits: wire.UnwindSavedBitsAMD64, returnSize: 8, canonical: 56, signal: 40 + 8*10, signalWords: 7,
-		signalFP: 0, signalSP: 5, signalPC: 6}
+	AMD64 = &Convention{savedBits: wire.UnwindSavedBitsAMD64, returnSize: 8, canonical: 56, signal: 40 + 8*10,
+		signalWords: 7, signalFP: 0, signalSP: 5, signalPC: 6}
 	ARM64 = &Convention{savedBits: wire.UnwindSavedBitsARM64, link: true, canonical: 52, signal: 128 + 184 + 8*29,
 		signalWords: 4, signalFP: 0, signalLink: 1, signalSP: 2, signalPC: 3}
 )
@@ -147,8 +147,8 @@ type step struct {
 	lost *ir.Block
 }
 
-// Step writes the code of one frame. It goes on at the block on, where the state is that of the caller, or at stop, where
-// the walk is over.
+// Step writes the code of one frame. It goes on at the block on, where the state is that of the caller, or at stop,
+// where the walk is over.
 func (w *Walk) Step(on, stop *ir.Block) {
 	s := &step{Walk: w, on: on, stop: stop, lost: w.NewBlock()}
 	count := w.get(stateCount)

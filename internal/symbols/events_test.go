@@ -57,7 +57,8 @@ func TestEvents(t *testing.T) {
 		{child, 0, 0x5010, "late.so+0x10", "/bin/sh"},
 	} {
 		p := table.SeeStack(c.pid, c.at, []uint64{c.addr})
-		if got := table.Stack(p, []uint64{c.addr}, nil)[0].Name(); got != c.name || p.Program() != c.program || !p.Seen() {
+		got := table.Stack(p, []uint64{c.addr}, nil)[0].Name()
+		if got != c.name || p.Program() != c.program || !p.Seen() {
 			t.Errorf("%+v: got %s of %s", c, got, p.Program())
 		}
 	}

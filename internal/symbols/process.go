@@ -91,8 +91,8 @@ func (p *Process) Seen() bool { return len(p.maps) > 0 }
 // was not seen.
 func (p *Process) Program() string { return p.program }
 
-// Code gives the addresses of a stack up to the first one behind which no code is mapped: a walk by frame pointers takes
-// for addresses what code without them has in the register. The first address is that of the instruction itself.
+// Code gives the addresses of a stack up to the first one behind which no code is mapped: a walk by frame pointers
+// takes for addresses what code without them has in the register. The first address is that of the instruction itself.
 func (p *Process) Code(addrs []uint64) []uint64 {
 	if !p.Seen() {
 		return addrs

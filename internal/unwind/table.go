@@ -28,8 +28,8 @@ type packedFile struct {
 	code []elffile.Segment
 	// chunk is the first one of the file's, 0: it has no rules.
 	chunk uint32
-	// before is how many bytes before its first page belong to it: a return address is looked up one byte before the place
-	// to which it leads.
+	// before is how many bytes before its first page belong to it: a return address is looked up one byte before the
+	// place to which it leads.
 	before uint64
 }
 

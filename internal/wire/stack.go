@@ -21,8 +21,8 @@ const (
 	MarkWhyShift = 9
 )
 
-// StackExact is set in the address of a user stack's frame that a signal has interrupted there: it is no return address,
-// before which the call lies.
+// StackExact is set in the address of a user stack's frame that a signal has interrupted there: it is no return
+// address, before which the call lies.
 const StackExact = 1 << 63
 
 // StackProgram marks the number of a program, in the lower 16 bits: that of a probe
