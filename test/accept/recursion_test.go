@@ -26,12 +26,7 @@ def frames(s):
     return len([f for f in s if f.name == "factorial"])
 `
 
-// At the start of calls whose returns are probed each caller is there but the innermost, on kernels that do not put the
-// addresses back that they replaced (4a365eb8a6d9, "perf,uprobes: fix user stack traces in the presence of pending
-// uretprobes").
-//
-// > Before Linux 6.11 some callers in stacks of C programs are addresses without a name: those whose own return is
-// > probed (`ufunc`, `uretprobe`), but the innermost.
+// At the start of calls whose returns are probed each caller is there, though the kernel has replaced its return address.
 func TestStackOfProbedReturns(t *testing.T) {
 	for _, name := range []string{"factorial", "factorial-pushed"} {
 		e := onTarget(t, name, countFrames+`
@@ -39,11 +34,7 @@ probe("ufunc:BIN:factorial", lambda e: print("start", e.start.args[0], frames(e.
 `, "5")
 		var want []string
 		for depth := 1; depth <= 5; depth++ {
-			seen := depth
-			if !atLeast(t, 6, 11) {
-				seen = min(depth, 2)
-			}
-			want = append(want, fmt.Sprintf("start %d %d", 6-depth, seen))
+			want = append(want, fmt.Sprintf("start %d %d", 6-depth, depth))
 		}
 		equalLines(t, sorted(e.stdout, ""), want)
 	}

@@ -3,9 +3,9 @@ package accept
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,28 +74,88 @@ probe("ufunc:%[1]s:c", kernel = lambda e: middle[e.start.ustack(9)].add())
 	}
 }
 
-// A function without a frame of its own, and those of a program that was built without frame pointers.
+// A function without a frame of its own, and those of a program that was built without frame pointers, in its own code
+// and in the kernel.
 //
-// > Programs are unwound by frame pointers.
-// > A program that is built without them has stacks of a frame or two.
-// > That is said at the end, once for each program.
+// > At the entry of a user function its caller is in the stack, though the function has no frame yet.
+// > Programs are unwound by the tables that compilers leave in files (`.eh_frame`, `.debug_frame`).
+// > They need no frame pointers, and lead through libraries, signals and handlers on other stacks.
 func TestStackWithoutFrames(t *testing.T) {
 	bin := traceable(t, "chain-frameless")
-	text := fmt.Sprintf("n = count()\nprobe(\"uprobe:%s:c\", kernel = lambda e: n[e.ustack()].add())\n", bin)
-	e := startrace(t, script(t, text), "--format", "json", "-c", bin+" 20").ok(t)
-	rows := stackRows(t, e)
-	if len(rows) != 1 || rows[0].Value != 20 || !strings.HasPrefix(functions(rows[0].Key[0]), "c b") {
-		t.Errorf("got %v, want c and its caller 20 times", rows)
+	for _, point := range []string{"uprobe:" + bin + ":c", "tracepoint:syscalls:sys_enter_write", "syscall:write",
+		"rawtracepoint:sys_enter"} {
+		text := fmt.Sprintf("n = count()\nprobe(%q, kernel = lambda e: n[e.ustack()].add())\n", point)
+		e := startrace(t, script(t, text), "--format", "json", "-c", bin+" 20").ok(t)
+		for _, row := range stackRows(t, e) {
+			if got := row.Key[0]; !strings.HasPrefix(got[len(got)-1], "_start+") {
+				t.Errorf("%s: %v does not reach the beginning", point, got)
+			}
+			if got := functions(row.Key[0]); strings.HasPrefix(point, "uprobe") && (row.Value != 20 ||
+				!strings.HasPrefix(got, "c b a main ")) {
+				t.Errorf("%s: %d of %s, want 20 of c b a main …", point, row.Value, got)
+			}
+		}
+		if strings.Contains(e.stderr, "do not reach") {
+			t.Errorf("%s: %s", point, e.stderr)
+		}
 	}
-	if runtime.GOARCH == "arm64" {
-		return // the C library's own functions have frames there, and so the stack is longer
+}
+
+// Stacks lead through code of libraries, handlers of signals and their stacks, also where the returns of calls on the way
+// are probed.
+//
+// > Calls whose return is probed (`ufunc`, `uretprobe`) are frames as others are.
+func TestStackWays(t *testing.T) {
+	ways := map[string]string{
+		"1": `^inner again again again again again again main .*_start$`,
+		"2": `^inner order .*qsort\S* main .*_start$`,
+		"3": `^inner handler \S+ .* ?\S*(raise|gsignal)\S* main .*_start$`,
+		"4": `^inner handler \S+ .* ?\S*(raise|gsignal)\S* main .*_start$`,
 	}
-	text = "n = count()\nprobe(\"tracepoint:syscalls:sys_enter_write\", kernel = lambda e: n[e.ustack()].add())\n"
-	e = startrace(t, script(t, text), "-c", bin+" 20").ok(t)
-	want := regexp.MustCompile("stacks? of " + regexp.QuoteMeta(bin) + " ended after one or two frames")
-	if len(want.FindAllString(e.stderr, -1)) != 1 || !strings.Contains(e.stderr, "-fno-omit-frame-pointer") {
-		t.Errorf("messages %q, want one of %s", e.stderr, want)
+	const text = `
+n = count()
+probe("uprobe:BIN:inner", kernel = lambda e: n[e.args[0], e.ustack()].add())
+`
+	const returns = `
+probe("uretprobe:BIN:{again,order,handler}", kernel = lambda e: None)
+`
+	for _, name := range []string{"walks", "walks-shared"} {
+		bin := traceable(t, name)
+		for _, text := range []string{text, text + returns} {
+			e := startrace(t, script(t, strings.ReplaceAll(text, "BIN", bin)), "--format", "json", "-c", bin).ok(t)
+			seen := map[string]int{}
+			for line := range strings.Lines(e.stdout) {
+				way, got, n := wayRow(t, line)
+				seen[way] += n
+				if !regexp.MustCompile(ways[way]).MatchString(got) {
+					t.Errorf("%s: way %s: %s, want %s", name, way, got, ways[way])
+				}
+			}
+			if want := map[string]int{"1": 10, "2": 10, "3": 10, "4": 10}; !maps.Equal(seen, want) {
+				t.Errorf("%s: %v, want %v; %s", name, seen, want, e.stderr)
+			}
+			if strings.Contains(e.stderr, "do not reach") {
+				t.Errorf("%s: %s", name, e.stderr)
+			}
+		}
 	}
+}
+
+// wayRow reads a row of TestStackWays.
+func wayRow(t *testing.T, line string) (way, functionsOf string, n int) {
+	t.Helper()
+	var row struct {
+		Key   []json.RawMessage
+		Value int
+	}
+	var frames []string
+	if err := json.Unmarshal([]byte(line), &row); err != nil || len(row.Key) != 2 {
+		t.Fatalf("%q: %v", line, err)
+	}
+	if err := json.Unmarshal(row.Key[1], &frames); err != nil {
+		t.Fatalf("%q: %v", line, err)
+	}
+	return string(row.Key[0]), functions(frames), row.Value
 }
 
 // Processes that end at once after the call of which the stack is: each has its names, as copies of a program, as a

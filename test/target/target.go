@@ -42,6 +42,11 @@ var recipes = map[string]recipe{
 
 	"goroutines": {source: "goroutines.go", command: []string{"go", "build", "-trimpath"}},
 
+	"walks": {source: "walks.c", command: []string{"gcc", "-O2", "-fomit-frame-pointer",
+		"-fno-optimize-sibling-calls", "-static"}},
+	"walks-shared": {source: "walks.c", command: []string{"gcc", "-O2", "-fomit-frame-pointer",
+		"-fno-optimize-sibling-calls"}},
+
 	"chain":            chain("-fno-omit-frame-pointer", "-static"),
 	"chain-pie":        chain("-fno-omit-frame-pointer", "-static-pie"),
 	"chain-protected":  chain("-fno-omit-frame-pointer", "-static", protected),
