@@ -221,8 +221,8 @@ const unwindTables = 512
 
 // unwindMaps makes the maps by which user stacks are walked. User space fills them (package unwind of internal).
 func (g *generator) unwindMaps() {
-	g.add(&ebpf.MapSpec{Name: tree.MapUnwindProcesses, Type: ebpf.Hash, KeySize: 4, ValueSize: 8,
-		MaxEntries: wire.UnwindProcesses})
+	g.add(&ebpf.MapSpec{Name: tree.MapUnwindProcesses, Type: ebpf.Hash, KeySize: 4,
+		ValueSize: wire.UnwindProcessSize, MaxEntries: wire.UnwindProcesses})
 	g.add(&ebpf.MapSpec{Name: tree.MapUnwindTables, Type: ebpf.Array, KeySize: 4, ValueSize: wire.UnwindTable,
 		MaxEntries: unwindTables})
 	g.add(&ebpf.MapSpec{Name: tree.MapUnwindRows, Type: ebpf.ArrayOfMaps, KeySize: 4, ValueSize: 4,

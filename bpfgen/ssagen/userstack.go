@@ -48,7 +48,8 @@ func (b stacks) walked(m *region, n int64, none func()) *ir.Value {
 	return count
 }
 
-// tableOfProcess is the address of the table of the process. Where it has none, without ends the way.
+// tableOfProcess is the address of the table of the process. Where it has none, or one of what ran in it before,
+// without ends the way.
 func (b stacks) tableOfProcess(key *region, without func()) *ir.Value {
 	for _, name := range []string{tree.MapUnwindProcesses, tree.MapUnwindTables, tree.MapUnwindRows} {
 		b.Uses[name] = true
@@ -59,7 +60,23 @@ func (b stacks) tableOfProcess(key *region, without func()) *ir.Value {
 		b.unless(ir.EQ, p, 0, without)
 		return p
 	}
-	return find(tree.MapUnwindTables, b.Load(4, find(tree.MapUnwindProcesses, b.tgid()), 0))
+	entry := find(tree.MapUnwindProcesses, b.tgid())
+	number, known := b.Load(4, entry, wire.UnwindProcessTable), b.Load(8, entry, wire.UnwindProcessImage)
+	if of := &b.Tree.Walk; of.MM != 0 && of.StartCode != 0 && of.StartStack != 0 {
+		same := b.newJoin(types.Type{})
+		b.unless(ir.EQ, known, 0, func() { b.jump(same) })
+		b.unlessEqual(known, b.image(of), without)
+		b.jump(same)
+		b.enter(same)
+	}
+	return find(tree.MapUnwindTables, number)
+}
+
+// image is wire.UnwindImage of the task.
+func (b stacks) image(of *tree.WalkOffsets) *ir.Value {
+	mm := b.kernelWord(b.Call(helperGetCurrentTask), of.MM)
+	stack := b.Imm(ir.OpShl, b.kernelWord(mm, of.StartStack), wire.UnwindStackShift)
+	return b.Op(ir.OpXor, b.kernelWord(mm, of.StartCode), stack)
 }
 
 // start begins the walk with the registers that the program had where it is now, or where it went into the kernel.
@@ -99,7 +116,7 @@ func (b stacks) load(at *ir.Value, off int64) *ir.Value { return b.Load(8, at, o
 // startByTask begins with the registers that the kernel has saved of the task. A thread of the kernel has others there,
 // and says so by its mode.
 func (b stacks) startByTask(w *unwind.Walk, without func()) {
-	at := b.readRegister
+	at := b.kernelWord
 	var regs *ir.Value
 	switch of := b.Tree.Walk; {
 	case b.HasTaskRegs:
@@ -120,9 +137,9 @@ func (b stacks) startByTask(w *unwind.Walk, without func()) {
 	w.Start(b.registersAt(regs, at))
 }
 
-// readRegister reads a word of the kernel's memory, 0 if it cannot be read.
-func (b stacks) readRegister(regs *ir.Value, off int64) *ir.Value {
-	b.Call(helperProbeReadKernel, b.temp(), b.Const(8), b.Add(regs, off))
+// kernelWord reads a word of the kernel's memory, 0 if it cannot be read.
+func (b stacks) kernelWord(at *ir.Value, off int64) *ir.Value {
+	b.Call(helperProbeReadKernel, b.temp(), b.Const(8), b.Add(at, off))
 	return b.Load(8, b.temp(), 0)
 }
 

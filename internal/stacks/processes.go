@@ -58,10 +58,10 @@ func (u *Processes) note(t *Table, rec []byte) {
 // See takes what the kernel has told, and then looks at the processes
 // of which there is news: what they had mapped by then has been told.
 func (u *Processes) See() error {
+	if err := u.hearAll(); err != nil {
+		return err
+	}
 	if u.band != nil {
-		if err := u.band.Read(u.hear); err != nil {
-			return err
-		}
 		if lost := u.band.Lost(); lost != u.lost {
 			u.lost = lost
 			u.Listen(true)
@@ -74,6 +74,14 @@ func (u *Processes) See() error {
 	}
 	u.news = u.news[:0]
 	return nil
+}
+
+// hearAll takes what the kernel has told.
+func (u *Processes) hearAll() error {
+	if u.band == nil {
+		return nil
+	}
+	return u.band.Read(u.hear)
 }
 
 // hear takes an event of the band.

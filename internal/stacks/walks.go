@@ -129,23 +129,39 @@ func (w *Walks) follow(news []processNews) {
 			w.changed[n.pid] = true
 		}
 	}
-	for pid := range w.changed {
-		w.feed(pid)
+	for range mostTurns {
+		changed := w.changed
+		w.changed = map[int]bool{} // what is heard meanwhile
+		for pid := range changed {
+			w.feed(pid)
+		}
+		if len(w.changed) == 0 {
+			break
+		}
 	}
-	clear(w.changed)
 	for end := time.Now().Add(backlogTime); len(w.backlog) > 0 && !w.keeper.Busy() && time.Now().Before(end); {
 		w.feed(w.backlog[0])
 		w.backlog = slices.Delete(w.backlog, 0, 1)
 	}
 }
 
-// feed gives the keeper what a process has mapped.
+// mostTurns bounds how often what has changed meanwhile is looked at, too.
+const mostTurns = 8
+
+// feed gives the keeper what a process has mapped. That and the image that runs must belong together. So all is heard
+// that had happened when the image was read, and the image is still the same behind that: an exec in between is seen,
+// or heard of.
 func (w *Walks) feed(pid int) {
+	image, known := w.processes.Image(pid)
+	if !known || w.processes.hearAll() != nil {
+		return // See says what is wrong
+	}
 	var list []unwind.Mapped
 	w.processes.Code(pid, func(m mapping.Mapping, file any, open func() (*os.File, error)) {
 		list = append(list, unwind.Mapped{Mapping: m, File: file, Open: open})
 	})
-	if len(list) > 0 { // else a thread of the kernel, or it has ended
-		w.keeper.Set(pid, list)
+	again, known := w.processes.Image(pid)
+	if len(list) > 0 && known && again == image { // else a thread of the kernel, or another program by now
+		w.keeper.Set(pid, image, list)
 	}
 }

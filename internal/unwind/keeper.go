@@ -87,8 +87,11 @@ type Keeper struct {
 type traced struct {
 	// layout is what it has mapped.
 	layout *layout
-	// shown is the table that walks use; nil as long as it has none.
-	shown *slot
+	// image is what ran when that was told (wire.UnwindImage).
+	image uint64
+	// shown is the table that walks use; nil as long as it has none. They use it while shownImage runs.
+	shown      *slot
+	shownImage uint64
 	// fed is when its mappings were last told.
 	fed time.Time
 }
@@ -117,16 +120,19 @@ func newKeeper(to kernel, tables int, o Options) *Keeper {
 	}
 }
 
-// Set says what a process has mapped now.
-func (k *Keeper) Set(pid int, code []Mapped) {
+// Set says what a process has mapped now, and which image runs (wire.UnwindImage; 0: that is not known).
+func (k *Keeper) Set(pid int, image uint64, code []Mapped) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closed {
 		return
 	}
 	p := k.process(pid)
-	p.fed = time.Now()
+	p.fed, p.image = time.Now(), image
 	if p.layout != nil && p.layout.is(code) {
+		if p.shown != nil {
+			k.show(p, pid, p.shown)
+		}
 		return
 	}
 	l := k.layoutOf(code)
@@ -145,7 +151,7 @@ func (k *Keeper) Copy(child, parent int) {
 		return
 	}
 	p := k.process(child)
-	p.fed = from.fed
+	p.fed, p.image = from.fed, from.image
 	k.join(p, child, from.layout)
 	if from.shown != nil {
 		k.show(p, child, from.shown)
@@ -263,10 +269,10 @@ func (k *Keeper) drop(pid int) {
 
 // show lets walks of a process use a table.
 func (k *Keeper) show(p *traced, pid int, s *slot) {
-	if p.shown == s {
+	if p.shown == s && p.shownImage == p.image {
 		return
 	}
-	if err := k.kernel.process(pid, s.number); err != nil {
+	if err := k.kernel.process(pid, s.number, p.image); err != nil {
 		k.check(err)
 		return
 	}
@@ -274,7 +280,7 @@ func (k *Keeper) show(p *traced, pid int, s *slot) {
 	if p.shown != nil {
 		k.leaveSlot(p.shown)
 	}
-	p.shown = s
+	p.shown, p.shownImage = s, p.image
 }
 
 // check keeps an error of the kernel's.

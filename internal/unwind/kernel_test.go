@@ -26,7 +26,7 @@ func newMaps(tb testing.TB) Maps {
 		return m
 	}
 	return Maps{
-		Processes: newMap(&ebpf.MapSpec{Type: ebpf.Hash, KeySize: 4, ValueSize: 8, MaxEntries: wire.UnwindProcesses}),
+		Processes: newMap(&ebpf.MapSpec{Type: ebpf.Hash, KeySize: 4, ValueSize: wire.UnwindProcessSize, MaxEntries: wire.UnwindProcesses}),
 		Tables:    newMap(&ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: wire.UnwindTable, MaxEntries: 64}),
 		Rows: newMap(&ebpf.MapSpec{Type: ebpf.ArrayOfMaps, KeySize: 4, ValueSize: 4, MaxEntries: wire.UnwindSegments,
 			InnerMap: &ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: wire.UnwindChunk,
@@ -72,7 +72,7 @@ func mapped(tb testing.TB, dir string) (list []Mapped) {
 // tableOf reads the table of a process out of the maps; nil where it has none.
 func tableOf(tb testing.TB, m Maps, pid int) []byte {
 	tb.Helper()
-	value := make([]byte, 8)
+	value := make([]byte, wire.UnwindProcessSize)
 	if err := m.Processes.Lookup(uint32(pid), value); errors.Is(err, ebpf.ErrKeyNotExist) {
 		return nil
 	} else if err != nil {
@@ -118,7 +118,7 @@ func TestKernelMaps(t *testing.T) {
 	}
 	page := mapping.Mapping{Start: 1 << 40, End: 1<<40 + 4096, Code: true, Path: uprobesName, Offset: 1 << 40}
 	code := append(mapped(t, "/proc/self"), Mapped{Mapping: page})
-	tables.Set(pid, code)
+	tables.Set(pid, 0, code)
 	tables.Await(1 << 40)
 	table := tableOf(t, m, pid)
 	if table == nil {
@@ -154,11 +154,11 @@ func TestKernelMaps(t *testing.T) {
 func TestKernelClosed(t *testing.T) {
 	m := newMaps(t)
 	tables := New(m, Options{})
-	tables.Set(1, mapped(t, "/proc/self"))
+	tables.Set(1, 0, mapped(t, "/proc/self"))
 	if err := tables.Close(); err != nil {
 		t.Fatal(err)
 	}
-	tables.Set(2, nil)
+	tables.Set(2, 0, nil)
 	tables.Copy(3, 1)
 	if tableOf(t, m, 2) != nil || len(tables.Trouble()) > 0 {
 		t.Errorf("after the end: %v", tables.Trouble())
@@ -170,15 +170,15 @@ func BenchmarkKernelTables(b *testing.B) {
 	code := mapped(b, "/proc/self")
 	b.Run("process", func(b *testing.B) {
 		tables := open(b, newMaps(b))
-		tables.Set(1, code)
+		tables.Set(1, 0, code)
 		tables.Await(1 << 40)
 		for i := range b.N {
-			tables.Set(2, code[:len(code)-i%2])
+			tables.Set(2, 0, code[:len(code)-i%2])
 		}
 	})
 	b.Run("copy", func(b *testing.B) {
 		tables := open(b, newMaps(b))
-		tables.Set(1, code)
+		tables.Set(1, 0, code)
 		tables.Await(1 << 40)
 		for b.Loop() {
 			tables.Copy(2, 1)

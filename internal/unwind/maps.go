@@ -31,8 +31,8 @@ type kernel interface {
 	chunks(first int, b []byte) error
 	// table writes one.
 	table(slot int, b []byte) error
-	// process lets walks of a process use a table.
-	process(pid, slot int) error
+	// process lets walks of a process use a table while an image runs (wire.UnwindImage).
+	process(pid, slot int, image uint64) error
 	// forget lets walks of a process use none.
 	forget(pid int) error
 	// settle returns when all programs have ended that ran at the call. Segment 0 is there.
@@ -78,13 +78,14 @@ func (m *kernelMaps) chunks(first int, b []byte) error {
 
 func (m *kernelMaps) table(slot int, b []byte) error { return m.Tables.Put(uint32(slot), b) }
 
-func (m *kernelMaps) process(pid, slot int) error {
+func (m *kernelMaps) process(pid, slot int, image uint64) error {
 	number, known := m.number(pid)
 	if !known {
 		return nil
 	}
-	value := make([]byte, 8)
-	binary.NativeEndian.PutUint32(value, uint32(slot))
+	value := make([]byte, wire.UnwindProcessSize)
+	binary.NativeEndian.PutUint32(value[wire.UnwindProcessTable:], uint32(slot))
+	binary.NativeEndian.PutUint64(value[wire.UnwindProcessImage:], image)
 	return m.Processes.Put(number, value)
 }
 

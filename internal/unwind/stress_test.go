@@ -69,7 +69,7 @@ func (m *model) table(slot int, b []byte) error {
 	return nil
 }
 
-func (m *model) process(pid, slot int) error {
+func (m *model) process(pid, slot int, _ uint64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.shown[pid] = slot
@@ -207,7 +207,7 @@ func stress(t *testing.T, places, chunks, files, processes int) {
 	for pid := range 200 {
 		tables.Drop(pid)
 	}
-	tables.Set(1, codeOf(numbered{7, 2}, numbered{8, 3}))
+	tables.Set(1, 0, codeOf(numbered{7, 2}, numbered{8, 3}))
 	quiesce(t, tables)
 	if problem, n := m.walk(1, &m.rw); problem != "" || n != 2 {
 		t.Errorf("%d files have rules in the end, want 2: %s", n, problem)
@@ -234,7 +234,7 @@ func change(r *rand.Rand, tables *Keeper, files, processes int) {
 				list = append(list, one)
 			}
 		}
-		tables.Set(pid, codeOf(list...))
+		tables.Set(pid, 0, codeOf(list...))
 	}
 	if r.IntN(20) == 0 {
 		tables.Await(1 << 40)

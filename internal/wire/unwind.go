@@ -22,7 +22,12 @@ package wire
 // Chunk 0 belongs to no file.
 //
 // Each process that has its rules ready has a table of its mappings of code, by address, and an entry in a map from its
-// number (as the kernel half sees it) to that of the table (u32) and to UnwindProcess flags (u32). Processes with the
+// number (as the kernel half sees it):
+//
+//	u32 number of the table | u32 0 | u64 the image that runs (UnwindImage), 0: any
+//
+// A walk goes by the table only if that image runs: one that was replaced by exec has left its table behind, until user
+// space hears of it, and another process can have the number. Processes with the
 // same mappings, as after fork, share a table. A table is UnwindMappings starts of mappings (u64; UnwindBehind behind
 // the last one), then UnwindMappings entries:
 //
@@ -48,7 +53,19 @@ const (
 	UnwindBehind = 1<<63 - 1 // no address: starts are compared as numbers with a sign
 
 	UnwindProcesses = 8192 // the most processes at once
+
+	UnwindProcessTable = 0 // of an entry of a process
+	UnwindProcessImage = 8
+	UnwindProcessSize  = 16
+
+	// UnwindStackShift is how far the address of the stack is shifted in an image.
+	UnwindStackShift = 16
 )
+
+// UnwindImage tells apart what runs in a process before and after exec, by where its code and its stack begin
+// (mm_struct.start_code and .start_stack), of which the kernel chooses the latter at random. A copy (fork) has the
+// image of its parent, and the same mappings.
+func UnwindImage(code, stack uint64) uint64 { return code ^ stack<<UnwindStackShift }
 
 // A rule says where the frame begins that a function runs in (the canonical frame address, CFA), and where the caller's
 // registers are. The lowest UnwindKindBits are its kind. Then, on amd64, 8 bits tell where the caller's frame pointer
