@@ -65,7 +65,7 @@ func (b stacks) tableOfProcess(key *region, without func()) *ir.Value {
 	if of := &b.Tree.Walk; of.MM != 0 && of.StartCode != 0 && of.StartStack != 0 {
 		same := b.newJoin(types.Type{})
 		b.unless(ir.EQ, known, 0, func() { b.jump(same) })
-		b.unlessEqual(known, b.image(of), without)
+		b.unlessSame(known, b.image(of), without)
 		b.jump(same)
 		b.enter(same)
 	}

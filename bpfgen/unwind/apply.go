@@ -102,7 +102,7 @@ func (s *step) caller(kind, cfa, saved *ir.Value) {
 		s.linked(kind, cfa, saved)
 		return
 	}
-	s.progress(ir.UGT, cfa)
+	s.progress(1, cfa)
 	s.read(cfa, -16, 2)
 	s.Unless(ir.NE, saved, 0, func() { s.savedFP(cfa, saved) })
 	s.returned(cfa, s.word(1))
@@ -123,13 +123,14 @@ func (s *step) savedFP(cfa, saved *ir.Value) {
 	s.returned(cfa, s.word(1))
 }
 
-// progress ends the walk unless cfa lies above the stack pointer: a stack that leads back would never end.
-func (s *step) progress(c ir.Cond, cfa *ir.Value) {
-	good, bad := s.NewBlock(), s.NewBlock()
-	s.Branch(c, cfa, s.get(stateSP), good, bad)
-	s.Begin(bad)
-	s.end(wire.UnwindNoProgress)
-	s.Begin(good)
+// stackSize is how near two frames lie that are of one stack. Go's runtime goes from the stack of a goroutine to that of
+// a thread and back, each at its own place, and so do handlers of signals.
+const stackSize = 1 << 20
+
+// progress ends the walk where cfa lies on the same stack and not above the stack pointer by least bytes: a stack that
+// leads back would end at the limit only.
+func (s *step) progress(least int64, cfa *ir.Value) {
+	s.endIf(ir.ULT, s.Op(ir.OpSub, s.Add(s.get(stateSP), least-1), cfa), stackSize, wire.UnwindNoProgress)
 }
 
 // returned makes the caller the frame of the state.
@@ -166,10 +167,10 @@ const linkMask = 1<<48 - 1
 func (s *step) linked(_, cfa, saved *ir.Value) {
 	s.Unless(ir.EQ, saved, 0, func() {
 		s.endIf(ir.NE, s.get(stateReturn), 0, wire.UnwindNoProgress)
-		s.progress(ir.UGE, cfa)
+		s.progress(0, cfa)
 		s.returned(cfa, s.Op(ir.OpAnd, s.get(stateLink), s.Const(linkMask)))
 	})
-	s.progress(ir.UGT, cfa)
+	s.progress(1, cfa)
 	s.read(s.words(cfa, s.Op(ir.OpNeg, saved)), 0, 2)
 	s.set(stateFP, s.word(0))
 	s.returned(cfa, s.Op(ir.OpAnd, s.word(1), s.Const(linkMask)))
@@ -178,7 +179,7 @@ func (s *step) linked(_, cfa, saved *ir.Value) {
 // linkOnly is for functions that save the link register alone.
 func (s *step) linkOnly(r rule) {
 	cfa := s.words(s.get(stateSP), r.operand)
-	s.progress(ir.UGT, cfa)
+	s.progress(1, cfa)
 	s.read(s.words(cfa, s.Op(ir.OpNeg, r.saved)), 0, 1)
 	s.returned(cfa, s.Op(ir.OpAnd, s.word(0), s.Const(linkMask)))
 }

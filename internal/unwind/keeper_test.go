@@ -30,7 +30,7 @@ func TestFirstTable(t *testing.T) {
 		}
 	}
 	reading.Lock()
-	k.Set(1, codeOf(numbered{1, 2}, numbered{2, 2}))
+	k.Set(1, 0, codeOf(numbered{1, 2}, numbered{2, 2}))
 	if len(m.shown) != 0 {
 		t.Error("there is a table before the files have been read")
 	}
@@ -40,7 +40,7 @@ func TestFirstTable(t *testing.T) {
 		t.Errorf("%d files in the first table", n)
 	}
 	reading.Lock()
-	k.Set(1, codeOf(numbered{1, 2}, numbered{2, 2}, numbered{3, 2}))
+	k.Set(1, 0, codeOf(numbered{1, 2}, numbered{2, 2}, numbered{3, 2}))
 	k.Copy(2, 1)
 	if n := rulesOf(t, m, 1); n != 2 {
 		t.Errorf("%d files in the table while the third is read", n)
@@ -71,7 +71,7 @@ func (w waits) Close() error {
 func TestSharedTable(t *testing.T) {
 	m, k := settledTables(2, Options{})
 	for pid := range 50 {
-		k.Set(pid, codeOf(numbered{1, 2}, numbered{2, 2}))
+		k.Set(pid, 0, codeOf(numbered{1, 2}, numbered{2, 2}))
 	}
 	k.Await(1 << 40)
 	for pid := range 50 {
@@ -89,10 +89,10 @@ func TestSharedTable(t *testing.T) {
 func TestBudget(t *testing.T) {
 	m, k := settledTables(8, Options{Chunks: 1 + 6})
 	for i := range 3 {
-		k.Set(1, codeOf(numbered{i + 1, 2}))
+		k.Set(1, 0, codeOf(numbered{i + 1, 2}))
 		k.Await(1 << 40)
 	}
-	k.Set(1, codeOf(numbered{1, 2}, numbered{4, 2})) // 2 goes
+	k.Set(1, 0, codeOf(numbered{1, 2}, numbered{4, 2})) // 2 goes
 	k.Await(1 << 40)
 	for _, kept := range []struct {
 		n    int
@@ -105,9 +105,9 @@ func TestBudget(t *testing.T) {
 	if n := rulesOf(t, m, 1); n != 2 || len(k.Trouble()) > 0 {
 		t.Errorf("%d files have rules", n)
 	}
-	k.Set(1, codeOf(numbered{1, 2}, numbered{4, 2}, numbered{5, 2}, numbered{6, 2}))
+	k.Set(1, 0, codeOf(numbered{1, 2}, numbered{4, 2}, numbered{5, 2}, numbered{6, 2}))
 	k.Await(1 << 40)
-	k.Set(2, codeOf(numbered{7, 2}))
+	k.Set(2, 0, codeOf(numbered{7, 2}))
 	k.Await(1 << 40)
 	trouble := k.Trouble()
 	if len(trouble) != 1 || !strings.Contains(trouble[0], "no room for the rules") || len(k.Trouble()) > 0 {
@@ -116,7 +116,7 @@ func TestBudget(t *testing.T) {
 	if n := rulesOf(t, m, 1); n != 3 {
 		t.Errorf("%d files have rules without room for the fourth", n)
 	}
-	k.Set(3, codeOf(numbered{8, 4000}))
+	k.Set(3, 0, codeOf(numbered{8, 4000}))
 	k.Await(1 << 40)
 	if n := rulesOf(t, m, 3); n != 0 {
 		t.Error("a file that is larger than all room has rules")
@@ -127,7 +127,7 @@ func TestBudget(t *testing.T) {
 func TestTablesFull(t *testing.T) {
 	m, k := settledTables(4, Options{})
 	for pid := range 9 {
-		k.Set(pid, codeOf(numbered{pid + 1, 2}))
+		k.Set(pid, 0, codeOf(numbered{pid + 1, 2}))
 		quiesce(t, k)
 	}
 	if rulesOf(t, m, 8) != 1 || k.Knows(0) || len(m.shown) > 4 {
@@ -142,13 +142,13 @@ func TestTablesFull(t *testing.T) {
 // that had begun have ended.
 func TestLimbo(t *testing.T) {
 	m, k := settledTables(2, Options{})
-	k.Set(1, codeOf(numbered{1, 2}))
+	k.Set(1, 0, codeOf(numbered{1, 2}))
 	k.Await(1 << 40)
 	m.rw.RLock() // a walk has begun
 	first := m.shown[1]
-	k.Set(1, codeOf(numbered{2, 2}))
+	k.Set(1, 0, codeOf(numbered{2, 2}))
 	k.Await(1 << 40)
-	k.Set(1, codeOf(numbered{3, 2}))
+	k.Set(1, 0, codeOf(numbered{3, 2}))
 	k.Await(1 << 40)
 	if e, ok := entryIn(m.tables[first], 1<<fileShift); !ok || e.chunk == 0 {
 		t.Error("the table of a walk is gone")
@@ -173,7 +173,7 @@ func TestNoFile(t *testing.T) {
 	code := codeOf(numbered{1, 2}, numbered{2, 2})
 	code[0].Open = func() (*os.File, error) { return nil, os.ErrNotExist }
 	code[1].Open = func() (*os.File, error) { return os.Open("/proc/self/status") }
-	k.Set(1, code)
+	k.Set(1, 0, code)
 	k.Await(1 << 40)
 	if n := rulesOf(t, m, 1); n != 0 || len(m.shown) != 1 {
 		t.Errorf("%d files have rules in %d tables", n, len(m.shown))

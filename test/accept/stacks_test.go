@@ -84,7 +84,8 @@ func TestStackWithoutFrames(t *testing.T) {
 	bin := traceable(t, "chain-frameless")
 	for _, point := range []string{"uprobe:" + bin + ":c", "tracepoint:syscalls:sys_enter_write", "syscall:write",
 		"rawtracepoint:sys_enter"} {
-		text := fmt.Sprintf("n = count()\nprobe(%q, kernel = lambda e: n[e.ustack()].add())\n", point)
+		text := fmt.Sprintf("n = count()\nprobe(%q, kernel = lambda e: n[e.ustack()].add(), "+
+			"where = lambda e: e.comm.startswith(\"chain\"))\n", point)
 		e := startrace(t, script(t, text), "--format", "json", "-c", bin+" 20").ok(t)
 		for _, row := range stackRows(t, e) {
 			if got := row.Key[0]; !strings.HasPrefix(got[len(got)-1], "_start+") {
