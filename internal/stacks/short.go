@@ -96,8 +96,12 @@ func (s *shortStacks) line(program string, whys *[wire.UnwindReasons]int) string
 			texts[i] = fmt.Sprintf("%s (%d)", text, by[text])
 		}
 	}
-	return fmt.Sprintf("%d of %s of %s do not reach its beginning: %s", sum, format.Count(s.all[program], "stack"),
-		program, strings.Join(texts, ", "))
+	verb := "do"
+	if sum == 1 {
+		verb = "does"
+	}
+	return fmt.Sprintf("%d of %s of %s %s not reach its beginning: %s", sum, format.Count(s.all[program], "stack"),
+		program, verb, strings.Join(texts, ", "))
 }
 
 // starts are the functions at which the stacks of programs end: of C libraries,

@@ -199,7 +199,7 @@ func TestUserStacks(t *testing.T) {
 	}
 	lines := n.ShortLines()
 	if len(lines) != 1 || !strings.HasPrefix(lines[0], "1 of 2 stacks of ") ||
-		!strings.HasSuffix(lines[0], " do not reach its beginning: taken by frame pointers") {
+		!strings.HasSuffix(lines[0], " does not reach its beginning: taken by frame pointers") {
 		t.Errorf("got %q", lines)
 	}
 }

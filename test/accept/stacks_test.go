@@ -96,7 +96,7 @@ func TestStackWithoutFrames(t *testing.T) {
 				t.Errorf("%s: %d of %s, want 20 of c b a main …", point, row.Value, got)
 			}
 		}
-		if strings.Contains(e.stderr, "do not reach") {
+		if strings.Contains(e.stderr, "not reach") {
 			t.Errorf("%s: %s", point, e.stderr)
 		}
 	}
@@ -135,7 +135,7 @@ probe("uretprobe:BIN:{again,order,handler}", kernel = lambda e: None)
 			if want := map[string]int{"1": 10, "2": 10, "3": 10, "4": 10}; !maps.Equal(seen, want) {
 				t.Errorf("%s: %v, want %v; %s", name, seen, want, e.stderr)
 			}
-			if strings.Contains(e.stderr, "do not reach") {
+			if strings.Contains(e.stderr, "not reach") {
 				t.Errorf("%s: %s", name, e.stderr)
 			}
 		}
@@ -157,6 +157,46 @@ func wayRow(t *testing.T, line string) (way, functionsOf string, n int) {
 		t.Fatalf("%q: %v", line, err)
 	}
 	return string(row.Key[0]), functions(frames), row.Value
+}
+
+// Code without tables is walked by its frame pointers. Where it has none either the stack ends, and says why.
+//
+// > Code without such tables is unwound by frame pointers, as what programs compile themselves.
+// > A stack that does not reach the beginning of its thread says in its last line why.
+// > The end of the run says for each program how many there were:
+func TestStackOfBareCode(t *testing.T) {
+	bin := traceable(t, "bare")
+	text := script(t, fmt.Sprintf("n = count()\nprobe(\"uprobe:%s:inner\", "+
+		"kernel = lambda e: n[e.ustack()].add())\n", bin))
+	e := startrace(t, text, "-c", bin).ok(t)
+	const why = "code of which nobody knows where its frames begin"
+	whole := regexp.MustCompile(`(?s)inner \(bare\)\n    keeps\+\S+ \(bare\)\n    main\S* \(bare\)\n.*` +
+		`_start\S* \(bare\)\n\]: 10`)
+	ends := regexp.MustCompile(`inner \(bare\)\n    loses\+\S+ \(bare\)\n` +
+		`    … not followed further: ` + why + `\n\]: 10`)
+	if !whole.MatchString(e.stdout) || !ends.MatchString(e.stdout) {
+		t.Errorf("got\n%s", e.stdout)
+	}
+	if want := "1 of 2 stacks of " + bin + " does not reach its beginning: " + why; !strings.Contains(e.stderr, want) {
+		t.Errorf("said %q, want %q", e.stderr, want)
+	}
+}
+
+// A process of which it is not known yet what it has mapped: its stacks are whole, or say so.
+//
+// > The tables of a process are made when its first stack is seen, or when it begins.
+// > Until then it is unwound by frame pointers, and its stacks say `taken before it was known what the program has
+// > mapped` where that leads nowhere.
+func TestStackBeforeTables(t *testing.T) {
+	bin := traceable(t, "chain-frameless")
+	text := script(t, fmt.Sprintf("n = count()\nprobe(\"uprobe:%s:c\", lambda e: print(e.ustack()))\n", bin))
+	e := startrace(t, text, "-c", bin+" brief 20").ok(t)
+	begins := strings.Count(e.stdout, "    c (chain-frameless)\n")
+	whole := strings.Count(e.stdout, "    _start+")
+	early := strings.Count(e.stdout, "… not followed further: taken before it was known what the program has mapped")
+	if begins != 20 || whole+early != 20 {
+		t.Errorf("%d stacks, %d whole and %d early:\n%s", begins, whole, early, e.stdout)
+	}
 }
 
 // Processes that end at once after the call of which the stack is: each has its names, as copies of a program, as a

@@ -42,6 +42,7 @@ var recipes = map[string]recipe{
 
 	"goroutines": {source: "goroutines.go", command: []string{"go", "build", "-trimpath"}},
 
+	"bare": {source: "bare.c", command: []string{"gcc", "-O1", "-static"}},
 	"walks": {source: "walks.c", command: []string{"gcc", "-O2", "-fomit-frame-pointer",
 		"-fno-optimize-sibling-calls", "-static"}},
 	"walks-shared": {source: "walks.c", command: []string{"gcc", "-O2", "-fomit-frame-pointer",
