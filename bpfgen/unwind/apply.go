@@ -123,8 +123,8 @@ func (s *step) savedFP(cfa, saved *ir.Value) {
 	s.returned(cfa, s.word(1))
 }
 
-// stackSize is how near two frames lie that are of one stack. Go's runtime goes from the stack of a goroutine to that of
-// a thread and back, each at its own place, and so do handlers of signals.
+// stackSize is how near two frames lie that are of one stack. Go's runtime goes from the stack of a goroutine to that
+// of a thread and back, each at its own place, and so do handlers of signals.
 const stackSize = 1 << 20
 
 // progress ends the walk where cfa lies on the same stack and not above the stack pointer by least bytes: a stack that

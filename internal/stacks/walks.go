@@ -8,6 +8,7 @@ import (
 
 	"github.com/startrace/startrace/internal/mapping"
 	"github.com/startrace/startrace/internal/unwind"
+	"github.com/startrace/startrace/internal/wire"
 )
 
 // Walks tell programs in the kernel what they need to walk along the stacks of processes: what these have mapped, as
@@ -152,7 +153,7 @@ const mostTurns = 8
 // that had happened when the image was read, and the image is still the same behind that: an exec in between is seen,
 // or heard of.
 func (w *Walks) feed(pid int) {
-	image, known := w.processes.Image(pid)
+	code, stack, known := w.processes.Begins(pid)
 	if !known || w.processes.hearAll() != nil {
 		return // See says what is wrong
 	}
@@ -160,8 +161,8 @@ func (w *Walks) feed(pid int) {
 	w.processes.Code(pid, func(m mapping.Mapping, file any, open func() (*os.File, error)) {
 		list = append(list, unwind.Mapped{Mapping: m, File: file, Open: open})
 	})
-	again, known := w.processes.Image(pid)
-	if len(list) > 0 && known && again == image { // else a thread of the kernel, or another program by now
-		w.keeper.Set(pid, image, list)
+	code2, stack2, known := w.processes.Begins(pid)
+	if len(list) > 0 && known && code == code2 && stack == stack2 { // else a thread of the kernel, or another program by now
+		w.keeper.Set(pid, wire.UnwindImage(code, stack), list)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/startrace/startrace/internal/mapping"
-	"github.com/startrace/startrace/internal/wire"
 )
 
 // A Process is one while it runs one program: after exec the same number is
@@ -252,16 +251,16 @@ func parseIdentity(text string) (identity, bool) {
 	return identity{columns[22-3], columns[26-3], columns[28-3]}, true
 }
 
-// Image tells what runs in a process now from what ran before exec (wire.UnwindImage); 0 where that may not be seen.
-// known is false where there is no such process.
-func (t *Namer) Image(pid int) (image uint64, known bool) {
+// Begins gives where the code and the stack of a process begin now, by which programs are told apart that run in it
+// before and after exec; 0 and 0 where that may not be seen. known is false where there is no such process.
+func (t *Namer) Begins(pid int) (code, stack uint64, known bool) {
 	is, known := readIdentity(t.processes.folder() + "/" + strconv.Itoa(pid))
 	code, err := strconv.ParseUint(is.code, 10, 64)
 	stack, err2 := strconv.ParseUint(is.stack, 10, 64)
 	if err != nil || err2 != nil || code <= 1 || stack == 0 { // as /proc says where it does not tell (proc_pid_stat(5))
-		return 0, known
+		return 0, 0, known
 	}
-	return wire.UnwindImage(code, stack), known
+	return code, stack, known
 }
 
 func (is identity) ended() bool { return is.code == "0" && is.stack == "0" }

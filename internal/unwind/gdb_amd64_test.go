@@ -184,7 +184,7 @@ func compareFrames(t *testing.T, pid int, withDebug bool) int {
 		t.Fatal(err)
 	}
 	dir := fmt.Sprintf("/proc/%d", pid)
-	k.Set(1, mapped(t, dir))
+	k.Set(1, 0, mapped(t, dir))
 	k.Await(time.Hour)
 	mem, err := os.Open(dir + "/mem")
 	if err != nil {

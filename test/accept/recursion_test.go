@@ -26,7 +26,8 @@ def frames(s):
     return len([f for f in s if f.name == "factorial"])
 `
 
-// At the start of calls whose returns are probed each caller is there, though the kernel has replaced its return address.
+// At the start of calls whose returns are probed each caller is there, though the kernel has replaced its return
+// address.
 func TestStackOfProbedReturns(t *testing.T) {
 	for _, name := range []string{"factorial", "factorial-pushed"} {
 		e := onTarget(t, name, countFrames+`

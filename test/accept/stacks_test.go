@@ -102,8 +102,8 @@ func TestStackWithoutFrames(t *testing.T) {
 	}
 }
 
-// Stacks lead through code of libraries, handlers of signals and their stacks, also where the returns of calls on the way
-// are probed.
+// Stacks lead through code of libraries, handlers of signals and their stacks, also where the returns of calls on the
+// way are probed.
 //
 // > Calls whose return is probed (`ufunc`, `uretprobe`) are frames as others are.
 func TestStackWays(t *testing.T) {
