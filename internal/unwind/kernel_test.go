@@ -28,7 +28,7 @@ func newMaps(tb testing.TB) Maps {
 	return Maps{
 		Processes: newMap(&ebpf.MapSpec{Type: ebpf.Hash, KeySize: 4, ValueSize: wire.UnwindProcessSize,
 			MaxEntries: wire.UnwindProcesses}),
-		Tables:    newMap(&ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: wire.UnwindTable, MaxEntries: 64}),
+		Tables: newMap(&ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: wire.UnwindTable, MaxEntries: 64}),
 		Rows: newMap(&ebpf.MapSpec{Type: ebpf.ArrayOfMaps, KeySize: 4, ValueSize: 4, MaxEntries: wire.UnwindSegments,
 			InnerMap: &ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: wire.UnwindChunk,
 				MaxEntries: wire.UnwindSegment}}),
