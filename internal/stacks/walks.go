@@ -162,7 +162,8 @@ func (w *Walks) feed(pid int) {
 		list = append(list, unwind.Mapped{Mapping: m, File: file, Open: open})
 	})
 	code2, stack2, known := w.processes.Begins(pid)
-	if len(list) > 0 && known && code == code2 && stack == stack2 { // else a thread of the kernel, or another program by now
+	// Else it is a thread of the kernel, or another program by now.
+	if len(list) > 0 && known && code == code2 && stack == stack2 {
 		w.keeper.Set(pid, wire.UnwindImage(code, stack), list)
 	}
 }
