@@ -35,6 +35,8 @@ int main() {
 //
 // > A list of numbers of a program, as a `std::vector<int>` or a slice of Go, is such a tuple, too.
 // > `len` of such an array, where it stands in the event, is how many elements it has, cut or not.
+//
+// > It is the same by the variable of a loop over such lists.
 func TestNumbersInListsOfPrograms(t *testing.T) {
 	needTracing(t)
 	need.Sources(t, "../..")
@@ -52,7 +54,7 @@ def tell(e):
     want = ([-i for i in range(least)], [i * 0.5 for i in range(least)], [(250 + i) % 256 for i in range(least)],
         [-(i % 2) for i in range(least)])
     for got, list in zip(all, want):
-        if got != tuple(list) or len(got) != least or str(got).endswith(", …)") != (n > 64):
+        if got != tuple(list) or len(got) != n or str(got).endswith(", …)") != (n > 64):
             print("differs", n, got, list)
     seen[n] = all, int(bool(o.counts))
     print(n, sum(o.prices))
