@@ -19,7 +19,7 @@ import (
 // of -c has mapped when it begins.
 const (
 	readyProcesses = time.Second
-	readyCommand   = 300 * time.Millisecond
+	readyCommand   = 5 * time.Second
 )
 
 // walk lets programs walk along the stacks of processes, from the first part on that does so.
