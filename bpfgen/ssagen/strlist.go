@@ -153,6 +153,7 @@ func (b lists) callPerString(sub *subprogram, words ...*ir.Value) {
 	f.Sym = sub.f.Name
 	b.Call(helperLoop, b.Const(maxStrings+1), f, b.SlotAddr(slot, 0), b.Const(0))
 	b.called = append(b.called, sub)
+	b.reports = append(b.reports, Call{Name: loopName, Pos: b.Pos, Times: 1, Sub: f.Sym, Rounds: maxStrings + 1})
 	b.extra = b.extra.plus(sub.cost)
 }
 

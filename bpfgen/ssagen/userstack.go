@@ -178,6 +178,7 @@ func (b stacks) walkByKernel(w *unwind.Walk, n int64) {
 	f.Sym = sub.f.Name
 	b.Call(helperLoop, b.Const(n+roundsBeside), f, b.SlotAddr(slot, 0), b.Const(0))
 	b.called = append(b.called, sub)
+	b.reports = append(b.reports, Call{Name: loopName, Pos: b.Pos, Times: 1, Sub: f.Sym, Rounds: n + roundsBeside})
 	b.extra = b.extra.plus(sub.cost)
 }
 

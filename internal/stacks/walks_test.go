@@ -27,8 +27,9 @@ func walking(t *testing.T) (*Processes, *ebpf.Map) {
 		return m
 	}
 	m := unwind.Maps{
-		Processes: newMap(&ebpf.MapSpec{Type: ebpf.Hash, KeySize: 4, ValueSize: 8, MaxEntries: 64}),
-		Tables:    newMap(&ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: wire.UnwindTable, MaxEntries: 8}),
+		Processes: newMap(&ebpf.MapSpec{Type: ebpf.Hash, KeySize: 4, ValueSize: wire.UnwindProcessSize,
+			MaxEntries: 64}),
+		Tables: newMap(&ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: wire.UnwindTable, MaxEntries: 8}),
 		Rows: newMap(&ebpf.MapSpec{Type: ebpf.ArrayOfMaps, KeySize: 4, ValueSize: 4, MaxEntries: wire.UnwindSegments,
 			InnerMap: &ebpf.MapSpec{Type: ebpf.Array, KeySize: 4, ValueSize: wire.UnwindChunk,
 				MaxEntries: wire.UnwindSegment}}),
