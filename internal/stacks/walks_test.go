@@ -56,7 +56,7 @@ func TestWalks(t *testing.T) {
 	has := func(pid int, want bool) {
 		t.Helper()
 		p.Walks.keeper.Await(time.Hour)
-		err := tables.Lookup(uint32(pid), make([]byte, 8))
+		err := tables.Lookup(uint32(pid), make([]byte, wire.UnwindProcessSize))
 		if err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
 			t.Fatal(err)
 		}
