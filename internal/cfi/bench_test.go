@@ -1,10 +1,13 @@
 package cfi_test
 
 import (
+	"encoding/binary"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/go-delve/delve/pkg/dwarf/frame"
 
 	"github.com/startrace/startrace/internal/cfi"
 	"github.com/startrace/startrace/internal/elffile"
@@ -38,5 +41,35 @@ func BenchmarkRows(b *testing.B) {
 				f.Close()
 			}
 		})
+	}
+}
+
+// BenchmarkDelve asks delve's package frame for the rules at the rows of the GNU C library, of which it gives one at a
+// time. What it makes of them afterwards is not counted.
+func BenchmarkDelve(b *testing.B) {
+	f, err := elffile.Open("/lib/x86_64-linux-gnu/libc.so.6", elffile.Options{})
+	if err != nil {
+		b.Skip("needs the GNU C library of amd64")
+	}
+	defer f.Close()
+	rows, err := cfi.Rows(f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		s, _, err := f.Section(".eh_frame")
+		if err != nil {
+			b.Fatal(err)
+		}
+		list, err := frame.Parse(s.Data, binary.LittleEndian, 0, 8, s.Addr)
+		if err != nil {
+			b.Fatal(err)
+		}
+		list = frame.FrameDescriptionEntries{}.Append(list)
+		for _, row := range rows {
+			if entry, err := list.FDEForPC(row.Addr); err == nil {
+				entry.EstablishFrame(row.Addr)
+			}
+		}
 	}
 }
