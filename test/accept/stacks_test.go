@@ -163,8 +163,8 @@ func wayRow(t *testing.T, line string) (way, functionsOf string, n int) {
 //
 // > Code without such tables is unwound by frame pointers, as what programs compile themselves.
 // > A stack that does not reach the beginning of its thread says in its last line why.
-// > The end of the run says for each program how many there were, as `1 of 46 stacks of /usr/bin/perl does not reach its
-// > beginning: memory that cannot be read`.
+// > The end of the run says for each program how many there were, as `1 of 46 stacks of /usr/bin/perl does not reach
+// > its beginning: memory that cannot be read`.
 func TestStackOfBareCode(t *testing.T) {
 	bin := traceable(t, "bare")
 	text := script(t, fmt.Sprintf("n = count()\nprobe(\"uprobe:%s:inner\", "+
