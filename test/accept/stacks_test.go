@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -123,9 +124,17 @@ probe("uretprobe:BIN:{again,order,handler}", kernel = lambda e: None)
 	for _, name := range []string{"walks", "walks-shared"} {
 		bin := traceable(t, name)
 		for _, text := range []string{text, text + returns} {
-			e := startrace(t, script(t, strings.ReplaceAll(text, "BIN", bin)), "--format", "json", "-c", bin).ok(t)
+			cmd, in := readied(t, exec.Command(bin))
+			r := start(t, script(t, strings.ReplaceAll(text, "BIN", bin)+attached), "--format", "json", "-p",
+				fmt.Sprint(cmd.Process.Pid))
+			r.await(t, "attached")
+			goOn(t, cmd, in)
+			e := r.interrupt(t).ok(t)
 			seen := map[string]int{}
 			for line := range strings.Lines(e.stdout) {
+				if !strings.HasPrefix(line, "{") {
+					continue
+				}
 				way, got, n := wayRow(t, line)
 				seen[way] += n
 				if !regexp.MustCompile(ways[way]).MatchString(got) {

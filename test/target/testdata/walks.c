@@ -1,6 +1,7 @@
 // Calls inner with a number that says how it got there: 1 by recursion, 2 from a function that the C library calls, 3
-// from the handler of a signal, 4 from one on a stack of its own.
+// from the handler of a signal, 4 from one on a stack of its own. It begins with the first line on its input.
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,9 @@ int main(void)
 	stack_t other = {.ss_sp = malloc(1 << 16), .ss_size = 1 << 16};
 	struct sigaction action;
 
+	puts("ready");
+	fflush(stdout);
+	getchar();
 	for (int i = 0; i < 10; i++) {
 		again(5);
 		qsort(list, 2, sizeof(int), order);
