@@ -127,14 +127,11 @@ probe("uretprobe:BIN:{again,order,handler}", kernel = lambda e: None)
 			cmd, in := readied(t, exec.Command(bin))
 			r := start(t, script(t, strings.ReplaceAll(text, "BIN", bin)+attached), "--format", "json", "-p",
 				fmt.Sprint(cmd.Process.Pid))
-			r.await(t, "attached")
+			r.await(t, `{"type":"print","text":"attached\n"}`)
 			goOn(t, cmd, in)
 			e := r.interrupt(t).ok(t)
 			seen := map[string]int{}
 			for line := range strings.Lines(e.stdout) {
-				if !strings.HasPrefix(line, "{") {
-					continue
-				}
 				way, got, n := wayRow(t, line)
 				seen[way] += n
 				if !regexp.MustCompile(ways[way]).MatchString(got) {
