@@ -55,12 +55,16 @@ func (u *unit) walksStacks() {
 		return int64(off)
 	}
 	t.Walk = tree.WalkOffsets{
-		KernelStack: at("task_struct", "stack"),
-		MM:          at("task_struct", "mm"), StartCode: at("mm_struct", "start_code"),
-		StartStack: at("mm_struct", "start_stack"), Utask: at("task_struct", "utask"),
-		Instances:     at("uprobe_task", "return_instances"),
-		InstanceStack: at("return_instance", "stack"), InstanceReturn: at("return_instance", "orig_ret_vaddr"),
-		InstanceNext: at("return_instance", "next"),
+		KernelStack:    at("task_struct", "stack"),
+		MM:             at("task_struct", "mm"),
+		StartCode:      at("mm_struct", "start_code"),
+		EndCode:        at("mm_struct", "end_code"),
+		StartStack:     at("mm_struct", "start_stack"),
+		Utask:          at("task_struct", "utask"),
+		Instances:      at("uprobe_task", "return_instances"),
+		InstanceStack:  at("return_instance", "stack"),
+		InstanceReturn: at("return_instance", "orig_ret_vaddr"),
+		InstanceNext:   at("return_instance", "next"),
 	}
 	if size, ok := btf.SizeOf("struct pt_regs"); ok {
 		t.Walk.Registers = int64(kernelStackSize - size)

@@ -48,12 +48,16 @@ func (b stacks) callStack(e *tree.Expr) val {
 	}
 	none := func() { give(b.Const(absent)) }
 	var count *ir.Value
+	seed := owner
 	if user && b.Unwind {
+		if b.knowsImages() { // what runs after exec has other names for the same addresses
+			seed = b.Op(ir.OpXor, owner, b.image())
+		}
 		count = b.walked(m, e.Int, none)
 	} else {
 		count = b.byFramePointers(m, e.Int, space, none)
 	}
-	id, check := b.hashWords(m, count, e.Int, owner)
+	id, check := b.hashWords(m, count, e.Int, seed)
 	key := b.alloc(8)
 	b.Store(8, b.addr(key, 0), 0, id)
 	p := b.Call(helperMapLookup, b.MapPtr(tree.MapStacks), b.addr(key, 0))
@@ -125,7 +129,7 @@ func (b stacks) framesBehind(m *region, n, flags int64) *ir.Value {
 func (b stacks) lacksCaller(user bool) bool {
 	a := &b.prog.Attach
 	if user {
-		return a.Functions().Bare && a.Kind() == tree.AttachUprobe && b.caller() != tree.CallerThere
+		return b.atEntry() && b.caller() != tree.CallerThere
 	}
 	behind := func(p tree.Place) bool { return p.Offset != 0 }
 	return b.Arch.Link != 0 && a.Kind() == tree.AttachKprobe && !slices.ContainsFunc(a.At(), behind)

@@ -27,7 +27,7 @@ func (b stacks) walked(m *region, n int64, none func()) *ir.Value {
 	without := func() { b.jump(other) }
 	key := b.alloc(8)
 	w := b.walk(m)
-	w.Most = n
+	w.Most, w.AtEntry = n, b.atEntry()
 	table := b.tableOfProcess(key, without)
 	w.Table = table
 	b.start(w, without)
@@ -62,21 +62,37 @@ func (b stacks) tableOfProcess(key *region, without func()) *ir.Value {
 	}
 	entry := find(tree.MapUnwindProcesses, b.tgid())
 	number, known := b.Load(4, entry, wire.UnwindProcessTable), b.Load(8, entry, wire.UnwindProcessImage)
-	if of := &b.Tree.Walk; of.MM != 0 && of.StartCode != 0 && of.StartStack != 0 {
+	if b.knowsImages() {
 		same := b.newJoin(types.Type{})
 		b.unless(ir.EQ, known, 0, func() { b.jump(same) })
-		b.unlessSame(known, b.image(of), without)
+		b.unlessSame(known, b.image(), without)
 		b.jump(same)
 		b.enter(same)
 	}
 	return find(tree.MapUnwindTables, number)
 }
 
+// knowsImages reports whether the kernel's types tell where a task has what its image is made of.
+func (b stacks) knowsImages() bool {
+	of := &b.Tree.Walk
+	return of.MM != 0 && of.StartCode != 0 && of.EndCode != 0 && of.StartStack != 0
+}
+
 // image is wire.UnwindImage of the task.
-func (b stacks) image(of *tree.WalkOffsets) *ir.Value {
-	mm := b.kernelWord(b.Call(helperGetCurrentTask), of.MM)
-	stack := b.Imm(ir.OpShl, b.kernelWord(mm, of.StartStack), wire.UnwindStackShift)
-	return b.Op(ir.OpXor, b.kernelWord(mm, of.StartCode), stack)
+func (b stacks) image() *ir.Value {
+	return b.once("image", func() *ir.Value {
+		of := &b.Tree.Walk
+		mm := b.kernelWord(b.Call(helperGetCurrentTask), of.MM)
+		end := b.Imm(ir.OpShl, b.kernelWord(mm, of.EndCode), wire.UnwindEndShift)
+		stack := b.Imm(ir.OpShl, b.kernelWord(mm, of.StartStack), wire.UnwindStackShift)
+		return b.Op(ir.OpXor, b.kernelWord(mm, of.StartCode), b.Op(ir.OpXor, end, stack))
+	})
+}
+
+// atEntry reports whether the program is at the first instruction of a function.
+func (b stacks) atEntry() bool {
+	a := &b.prog.Attach
+	return a.Kind() == tree.AttachUprobe && a.Functions().Bare
 }
 
 // start begins the walk with the registers that the program had where it is now, or where it went into the kernel.

@@ -263,9 +263,9 @@ type WalkOffsets struct {
 	// KernelStack is the pointer to a task's kernel stack in struct task_struct. Registers bytes behind its begin lie
 	// the registers with which the task came into the kernel.
 	KernelStack, Registers int64
-	// MM is the pointer to a task's memory in struct task_struct. StartCode and StartStack are where its code and its
-	// stack begin, in struct mm_struct.
-	MM, StartCode, StartStack int64
+	// MM is the pointer to a task's memory in struct task_struct. StartCode and EndCode are where its code begins and
+	// ends, StartStack where its stack begins, in struct mm_struct.
+	MM, StartCode, EndCode, StartStack int64
 	// Utask is the pointer to what uprobes know of the task, in struct task_struct. Instances is the pointer there to
 	// the innermost call whose return address the kernel has replaced.
 	Utask, Instances int64

@@ -138,7 +138,7 @@ func (s *step) returned(cfa, pc *ir.Value) {
 	s.set(stateSP, cfa)
 	s.set(statePC, pc)
 	s.set(stateReturn, s.Const(1))
-	s.endIf(ir.EQ, pc, 0, wire.UnwindReached)
+	s.endIf(ir.EQ, pc, 0, wire.UnwindNoMapping)
 	s.Jump(s.on)
 }
 

@@ -100,6 +100,9 @@ type Walk struct {
 	Most int64
 	// Offsets are places in structs of the kernel.
 	Offsets *tree.WalkOffsets
+	// AtEntry: the program is at the first instruction of a function. So it is known without a rule where it returns
+	// to.
+	AtEntry bool
 	// Table is the address of the process's table.
 	Table *ir.Value
 	// Key gives the address of 8 bytes of the program's own stack.
@@ -163,8 +166,28 @@ func (w *Walk) Step(on, stop *ir.Block) {
 	w.Begin(none)
 	w.Jump(found, w.Const(wire.UnwindNone))
 	w.Begin(found)
+	if w.AtEntry {
+		rule = s.orEntry(rule, count)
+	}
 	s.apply(rule)
 	s.replaced()
+}
+
+// orEntry is the rule of the first instruction of a function where the one that was found for the first frame is none.
+func (s *step) orEntry(rule, count *ir.Value) *ir.Value {
+	none, first, other := s.NewBlock(), s.NewBlock(), s.NewBlock()
+	out := s.Param(other)
+	from := s.NewBlock()
+	s.BranchImm(ir.EQ, s.Imm(ir.OpAnd, rule, 1<<wire.UnwindKindBits-1), wire.UnwindNone, none, from)
+	s.Begin(none)
+	s.BranchImm(ir.EQ, count, 0, first, from)
+	s.Begin(first)
+	words := s.Convention.returnSize / 8
+	s.Jump(other, s.Const(wire.UnwindSP|words<<(wire.UnwindKindBits+s.Convention.savedBits)))
+	s.Begin(from)
+	s.Jump(other, rule)
+	s.Begin(other)
+	return out
 }
 
 // noFrame goes to lost with an address that was counted as a frame.

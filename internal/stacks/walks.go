@@ -153,7 +153,7 @@ const mostTurns = 8
 // that had happened when the image was read, and the image is still the same behind that: an exec in between is seen,
 // or heard of.
 func (w *Walks) feed(pid int) {
-	code, stack, known := w.processes.Begins(pid)
+	image, known := w.processes.Image(pid)
 	if !known || w.processes.hearAll() != nil {
 		return // See says what is wrong
 	}
@@ -161,9 +161,9 @@ func (w *Walks) feed(pid int) {
 	w.processes.Code(pid, func(m mapping.Mapping, file any, open func() (*os.File, error)) {
 		list = append(list, unwind.Mapped{Mapping: m, File: file, Open: open})
 	})
-	code2, stack2, known := w.processes.Begins(pid)
+	again, known := w.processes.Image(pid)
 	// Else it is a thread of the kernel, or another program by now.
-	if len(list) > 0 && known && code == code2 && stack == stack2 {
-		w.keeper.Set(pid, wire.UnwindImage(code, stack), list)
+	if len(list) > 0 && known && again == image {
+		w.keeper.Set(pid, wire.UnwindImage(image.Code, image.End, image.Stack), list)
 	}
 }

@@ -112,7 +112,7 @@ func TestCompiledOwner(t *testing.T) {
 
 func TestIdentity(t *testing.T) {
 	const stat = "7 (a) b (c) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 22 23 24 25 26 27 28 29\n"
-	if got, ok := parseIdentity(stat); !ok || got != (identity{"22", "26", "28"}) {
+	if got, ok := parseIdentity(stat); !ok || got != (identity{"22", "26", "27", "28"}) {
 		t.Errorf("got %+v, %v", got, ok)
 	}
 	for _, text := range []string{"", "7", "7 (a) S 1 2"} {

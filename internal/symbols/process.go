@@ -23,6 +23,8 @@ type Process struct {
 	proc   string
 	since  uint64   // from when on it runs the program, CLOCK_MONOTONIC in ns; 0 if that was not seen
 	before *Process // what had the number before; nil if that was not seen
+	// forgotten: what had the number before was seen, and is not kept any more.
+	forgotten bool
 	// told: all that it maps comes by events, so /proc need not be read.
 	told bool
 	// over: it has ended, or runs another program.
@@ -45,7 +47,7 @@ type Process struct {
 
 // An identity changes when a process ends and another gets its number, and
 // when it becomes another program.
-type identity struct{ started, code, stack string }
+type identity struct{ started, code, end, stack string }
 
 // maxAge is how old mappings may be before they are read anew, where no events
 // tell of new ones: a library may have been replaced by another at its addresses.
@@ -227,8 +229,8 @@ func (p *Process) look() {
 }
 
 // readIdentity reads /proc/PID/stat: the second column is the name in
-// brackets, which may hold anything; then 22 is when it started, 26 where its
-// code is, 28 its stack (proc_pid_stat(5)). Both places are random for each
+// brackets, which may hold anything; then 22 is when it started, 26 and 27 where its
+// code begins and ends, 28 its stack (proc_pid_stat(5)). The places are random for each
 // exec; they are 0 if we may not see them, and when the process has ended but
 // was not waited for.
 func readIdentity(dir string) (identity, bool) {
@@ -248,19 +250,27 @@ func parseIdentity(text string) (identity, bool) {
 	if len(columns) < 26 {
 		return identity{}, false
 	}
-	return identity{columns[22-3], columns[26-3], columns[28-3]}, true
+	return identity{columns[22-3], columns[26-3], columns[27-3], columns[28-3]}, true
 }
 
-// Begins gives where the code and the stack of a process begin now, by which programs are told apart that run in it
-// before and after exec; 0 and 0 where that may not be seen. known is false where there is no such process.
-func (t *Namer) Begins(pid int) (code, stack uint64, known bool) {
+// An Image says what runs in a process. All is 0 where that may not be seen.
+type Image struct {
+	// Code is where its code begins, End where that ends, and Stack where its stack begins.
+	Code, End, Stack uint64
+}
+
+// Image gives what runs in a process now, by which programs are told apart that run in it before and after exec; false
+// where there is no such process.
+func (t *Namer) Image(pid int) (out Image, known bool) {
 	is, known := readIdentity(t.processes.folder() + "/" + strconv.Itoa(pid))
-	code, err := strconv.ParseUint(is.code, 10, 64)
-	stack, err2 := strconv.ParseUint(is.stack, 10, 64)
-	if err != nil || err2 != nil || code <= 1 || stack == 0 { // as /proc says where it does not tell (proc_pid_stat(5))
-		return 0, 0, known
+	for text, to := range map[string]*uint64{is.code: &out.Code, is.end: &out.End, is.stack: &out.Stack} {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil || n <= 1 { // as /proc says where it does not tell (proc_pid_stat(5))
+			return Image{}, known
+		}
+		*to = n
 	}
-	return code, stack, known
+	return out, known
 }
 
 func (is identity) ended() bool { return is.code == "0" && is.stack == "0" }

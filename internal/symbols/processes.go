@@ -19,7 +19,7 @@ const maxProcesses = 8192
 
 // maxBefore is how many programs of one number are remembered: a number is asked
 // for soon after it was seen.
-const maxBefore = 4
+const maxBefore = 32
 
 // get gives the process that has a number, a new one if it is not known.
 func (ps *processes) get(pid int) *Process {
@@ -54,16 +54,20 @@ func (ps *processes) begin(pid int, since uint64) *Process {
 func (p *Process) forget(n int) {
 	for ; p != nil; p = p.before {
 		if n--; n == 0 {
-			p.before = nil
+			p.forgotten, p.before = p.forgotten || p.before != nil, nil
 		}
 	}
 }
 
-// at gives the process that had a number at a time, 0 for now.
+// at gives the process that had a number at a time, 0 for now. Of one that was forgotten nothing is known: another one
+// of its number would have other names for its addresses.
 func (ps *processes) at(pid int, time uint64) *Process {
 	p := ps.get(pid)
 	for time != 0 && p.since > time && p.before != nil {
 		p = p.before
+	}
+	if time != 0 && p.since > time && p.forgotten {
+		return &Process{pid: pid, proc: ps.folder(), over: true, told: true}
 	}
 	return p
 }

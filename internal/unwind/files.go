@@ -3,10 +3,12 @@ package unwind
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"slices"
 	"time"
 
+	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/until"
 	"github.com/startrace/startrace/internal/wire"
 )
@@ -97,7 +99,7 @@ func (k *Keeper) readFile(f *file, from contents) {
 	case err != nil:
 		k.done(f, packedFile{}, nil)
 		return
-	case k.shares(f, elf.BuildID):
+	case k.shares(f, buildOf(elf)):
 		return
 	}
 	packed, chunks := from.pack(elf)
@@ -110,6 +112,15 @@ func (k *Keeper) readFile(f *file, from contents) {
 	}
 	k.done(f, packed, r)
 	k.growAhead()
+}
+
+// buildOf tells builds apart, "" where it is not known: by the id and, since anyone can write one, by what the file
+// maps.
+func buildOf(elf *elffile.File) string {
+	if elf.BuildID == "" {
+		return ""
+	}
+	return fmt.Sprint(elf.BuildID, elf.Segments())
 }
 
 // shares gives a file the rows of another one of the same build, if there is one.

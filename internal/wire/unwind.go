@@ -58,14 +58,17 @@ const (
 	UnwindProcessImage = 8
 	UnwindProcessSize  = 16
 
-	// UnwindStackShift is how far the address of the stack is shifted in an image.
+	// UnwindEndShift and UnwindStackShift are how far addresses are shifted in an image.
+	UnwindEndShift   = 24
 	UnwindStackShift = 16
 )
 
-// UnwindImage tells apart what runs in a process before and after exec, by where its code and its stack begin
-// (mm_struct.start_code and .start_stack), of which the kernel chooses the latter at random. A copy (fork) has the
-// image of its parent, and the same mappings.
-func UnwindImage(code, stack uint64) uint64 { return code ^ stack<<UnwindStackShift }
+// UnwindImage tells apart what runs in a process before and after exec, by where its code begins and ends and its stack
+// begins (mm_struct.start_code, .end_code and .start_stack), of which the kernel chooses the latter at random. A copy
+// (fork) has the image of its parent, and the same mappings.
+func UnwindImage(code, end, stack uint64) uint64 {
+	return code ^ end<<UnwindEndShift ^ stack<<UnwindStackShift
+}
 
 // A rule says where the frame begins that a function runs in (the canonical frame address, CFA), and where the caller's
 // registers are. The lowest UnwindKindBits are its kind. Then, on amd64, 8 bits tell where the caller's frame pointer
@@ -108,7 +111,7 @@ const (
 
 // Why the walk along a stack has ended, as the entry of the stack has it.
 const (
-	UnwindReached    = iota + 1 // the outermost frame: by its rule, or the return address is 0
+	UnwindReached    = iota + 1 // the outermost frame, by its rule
 	UnwindLimit                 // as many frames as were asked for
 	UnwindNoTable               // the process has no table yet: by frame pointers alone
 	UnwindNoMapping             // an address at which no code is mapped
