@@ -19,13 +19,13 @@ func TestStartBetween(t *testing.T) {
 			t.Skip("needs ptrace(2):", c.Unheld())
 		}
 		var program string
-		err := c.Go(func() (err error) {
+		err := c.Go(Stops{Loaded: func() (err error) {
 			program, err = os.Readlink(fmt.Sprintf("/proc/%d/exe", c.PID()))
 			if _, made := os.Stat(file); made == nil {
 				t.Error("the command has run already")
 			}
 			return errors.Join(err, want)
-		})
+		}})
 		resolved, linkErr := filepath.EvalSymlinks(c.path)
 		if linkErr != nil {
 			t.Fatal(linkErr)
@@ -57,7 +57,7 @@ func TestStartNothingBetween(t *testing.T) {
 	if c.Unheld() != nil {
 		t.Skip("needs ptrace(2):", c.Unheld())
 	}
-	err := c.Go(func() error { return errors.New("it is not to be called") })
+	err := c.Go(Stops{Loaded: func() error { return errors.New("it is not to be called") }})
 	if !errors.Is(err, unix.ENOEXEC) {
 		t.Errorf("got %v, want %v", err, unix.ENOEXEC)
 	}
@@ -69,7 +69,7 @@ func TestStartNothingBetween(t *testing.T) {
 	if err := c.Signal(unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Go(func() error { return errors.New("it is not to be called") }); err != nil {
+	if err := c.Go(Stops{Loaded: func() error { return errors.New("it is not to be called") }}); err != nil {
 		t.Error(err)
 	}
 	if got := status(t, c); got != 128+int(unix.SIGKILL) {

@@ -122,15 +122,22 @@ func (c *Child) PID() int { return c.process.pid }
 // InitPID is the number in the initial pid namespace, which programs see.
 func (c *Child) InitPID() int { return c.init }
 
-// Go lets the child become the command and returns when it has, or cannot, or
-// was killed. between is called when it has the command's memory and has run
-// nothing of it; an error of it ends the child. nil: nobody wants that.
-func (c *Child) Go(between func() error) error {
+// Stops are what is called while the command is stopped; an error of it ends the child. nil: nobody wants that.
+type Stops struct {
+	// Loaded: it has the command's memory, and has run nothing of it.
+	Loaded func() error
+	// Linked: the dynamic linker has mapped its libraries, and nothing of the program itself has run. It is not called
+	// where that cannot be seen, and only if Loaded is not nil.
+	Linked func() error
+}
+
+// Go lets the child become the command and returns when it has, or cannot, or was killed.
+func (c *Child) Go(at Stops) error {
 	defer c.Abandon()
 	if err := c.Ready(); err != nil {
 		return err
 	}
-	if err := c.become(between); err != nil && !(errors.Is(err, errEnded) && c.killed()) {
+	if err := c.become(at); err != nil && !(errors.Is(err, errEnded) && c.killed()) {
 		return fmt.Errorf("start %s: %w", c.path, err)
 	}
 	errno, err := c.readNumber()
@@ -155,28 +162,40 @@ func whyNot(errno syscall.Errno) string {
 	return ""
 }
 
-// become lets the child become the command, and calls between where the command
-// begins. A child that cannot become it goes on to say why.
-func (c *Child) become(between func() error) error {
+// become lets the child become the command, and calls what is to be called on the way. A child that cannot become it
+// goes on to say why.
+func (c *Child) become(at Stops) error {
 	switch {
-	case between == nil:
+	case at.Loaded == nil:
 		return c.release()
 	case !c.held:
 		return fmt.Errorf("it cannot be stopped where it begins: %w", c.unheld)
 	}
 	err := runToExec(c.process.pid)
+	if err == nil {
+		err = at.Loaded()
+	}
+	if err == nil && at.Linked != nil {
+		err = c.link(at.Linked)
+	}
 	switch {
 	case errors.Is(err, errEnded):
 		c.held = false
 		runtime.UnlockOSThread()
 		return nil
-	case err == nil:
-		err = between()
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	return c.release()
+}
+
+// link lets the dynamic linker of the command run, and calls linked behind it.
+func (c *Child) link(linked func() error) error {
+	reached, err := runToEntry(c.process.pid)
+	if err != nil || !reached {
+		return err
+	}
+	return linked()
 }
 
 func (c *Child) release() error {

@@ -81,7 +81,7 @@ func TestChildWaitsForGo(t *testing.T) {
 		t.Fatal("the command ran before Go")
 	}
 	checkWaiting(t, c)
-	if err := c.Go(nil); err != nil {
+	if err := c.Go(Stops{}); err != nil {
 		t.Fatal(err)
 	}
 	if n := status(t, c); n != 3 {
@@ -107,7 +107,7 @@ func TestChildWaitsForGo(t *testing.T) {
 
 func TestChildKilled(t *testing.T) {
 	c := start(t, "sleep", "100")
-	if err := c.Go(nil); err != nil {
+	if err := c.Go(Stops{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Signal(syscall.SIGTERM); err != nil {
@@ -146,7 +146,7 @@ func TestChildKilledBeforeGo(t *testing.T) {
 			if err := c.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.Go(nil); err != nil {
+			if err := c.Go(Stops{}); err != nil {
 				t.Error(err)
 			}
 			if n := status(t, c); n != 128+int(signal) {
@@ -195,7 +195,7 @@ func TestStartErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := start(t, file)
-		if err := c.Go(nil); !errors.Is(err, want) || !strings.Contains(err.Error(), file) {
+		if err := c.Go(Stops{}); !errors.Is(err, want) || !strings.Contains(err.Error(), file) {
 			t.Errorf("got %v, want %v of %s", err, want, file)
 		}
 		if n := status(t, c); n != exitUnstarted {
@@ -273,7 +273,7 @@ func inside(t *testing.T) {
 	if c.InitPID() == c.PID() || c.InitPID() <= 0 {
 		t.Errorf("child %d has the number %d in the initial namespace", c.PID(), c.InitPID())
 	}
-	if err := c.Go(nil); err != nil {
+	if err := c.Go(Stops{}); err != nil {
 		t.Fatal(err)
 	}
 	if n := status(t, c); n != 0 {
@@ -301,7 +301,7 @@ func TestStartApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Go(nil); err != nil {
+	if err := c.Go(Stops{}); err != nil {
 		t.Fatal(err)
 	}
 	if n := status(t, c); n != 0 {

@@ -30,7 +30,7 @@ func TestSignalFamily(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Close()
-	if err := c.Go(nil); err != nil {
+	if err := c.Go(Stops{}); err != nil {
 		t.Fatal(err)
 	}
 	out := bufio.NewReader(r)
@@ -81,7 +81,7 @@ func TestSignalFamilyThatForks(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Close()
-		if err := c.Go(nil); err != nil {
+		if err := c.Go(Stops{}); err != nil {
 			t.Fatal(err)
 		}
 		out := bufio.NewReader(r)

@@ -123,7 +123,7 @@ func TestChildStoppedBeforeGo(t *testing.T) {
 		}
 	}
 	checkWaiting(t, c)
-	if err := c.Go(nil); err != nil {
+	if err := c.Go(Stops{}); err != nil {
 		t.Fatal(err)
 	}
 	if n := status(t, c); n != 0 {

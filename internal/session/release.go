@@ -7,17 +7,19 @@ import (
 
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/binary"
+	"github.com/startrace/startrace/internal/procs"
 )
 
-// release lets the command of -c run. Between, when it has its memory and has run nothing, it gets its table where
-// programs walk along its stacks, and where probes watch its memory and its program is position-independent, they are
-// attached.
+// release lets the command of -c run. When it has its memory and has run nothing, probes are attached that watch its
+// memory, if its program is position-independent. Where programs walk along its stacks it gets its table then, and
+// another one when the dynamic linker has mapped its libraries.
 func (s *session) release() error {
 	moves := slices.ContainsFunc(s.loaded.parts.list, func(p *part) bool { return attach.Moves(p.loaded) })
-	if !moves && !(s.loaded.frames.Processes.Walks.On() && s.target.Stops()) {
-		return s.target.Release(nil)
+	walks := s.loaded.frames.Processes.Walks.On() && s.target.Stops()
+	if !moves && !walks {
+		return s.target.Release(procs.Stops{})
 	}
-	return s.target.Release(func() error {
+	at := procs.Stops{Loaded: func() error {
 		errs := []error{s.loader.readyCommand()}
 		for _, p := range s.loaded.parts.list {
 			if moves {
@@ -25,7 +27,11 @@ func (s *session) release() error {
 			}
 		}
 		return s.machine.WithCause(errors.Join(errs...))
-	})
+	}}
+	if walks {
+		at.Linked = s.loader.readyCommand
+	}
+	return s.target.Release(at)
 }
 
 // loadedAt is what the command adds to the addresses of a file, once it has its

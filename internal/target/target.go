@@ -256,23 +256,22 @@ func (t *Target) PIDs() []int {
 	return append(slices.Clone(t.pids), procs.Descendants(t.pids)...)
 }
 
-// Stops reports whether the command can be stopped when it has its memory, for what Release calls between.
+// Stops reports whether the command can be stopped when it has its memory, for what Release calls then.
 func (t *Target) Stops() bool { return t.child != nil && t.child.Unheld() == nil }
 
-// Release lets the command run. When it has ended, so does the run. between is called
-// when the command has its memory and has not begun; nil: nobody wants that.
-func (t *Target) Release(between func() error) error {
+// Release lets the command run. When it has ended, so does the run. What is called while it is stopped may ask for its
+// memory.
+func (t *Target) Release(at procs.Stops) error {
 	if t.child == nil {
 		return nil
 	}
-	begins := between
-	if between != nil {
-		begins = func() error {
+	if loaded := at.Loaded; loaded != nil {
+		at.Loaded = func() error {
 			t.loaded = true
-			return between()
+			return loaded()
 		}
 	}
-	if err := t.child.Go(begins); err != nil {
+	if err := t.child.Go(at); err != nil {
 		return err
 	}
 	t.released, t.loaded = true, true

@@ -42,7 +42,7 @@ func TestCommand(t *testing.T) {
 	if pid, err := target.Process(0); err != nil || pid != target.child.PID() {
 		t.Errorf("process %d, %v, want the command", pid, err)
 	}
-	if err := target.Release(nil); err != nil {
+	if err := target.Release(procs.Stops{}); err != nil {
 		t.Fatal(err)
 	}
 	if status := waitFor(t, target, b); status != 7 || !target.Released() || target.ProcessEnded() {
@@ -58,7 +58,7 @@ func TestStop(t *testing.T) {
 	if err := target.Hold(nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := target.Release(nil); err != nil {
+	if err := target.Release(procs.Stops{}); err != nil {
 		t.Fatal(err)
 	}
 	target.Stop()
