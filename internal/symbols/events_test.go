@@ -190,3 +190,41 @@ func TestManyProcesses(t *testing.T) {
 		t.Errorf("%d programs of one number are kept, want %d", n, maxBefore)
 	}
 }
+
+// codeAt is a mapping of code at one place, of a file with a number.
+func codeAt(path string, inode uint64) mapping.Mapping {
+	m := code(0x400000, 0x401000, 0, path)
+	m.Inode = inode
+	return m
+}
+
+// A program that was forgotten has no names, not those of another program of its number.
+func TestForgottenProgram(t *testing.T) {
+	table := told(t)
+	const last = maxBefore + 5
+	for i := range uint64(last) {
+		table.Tell(&mapping.Change{Kind: mapping.Executed, Time: i + 1, PID: 8})
+		table.Tell(&mapping.Change{Kind: mapping.Mapped, Time: i + 1, PID: 8, Mapping: codeAt("/program", i+1)})
+	}
+	addrs := []uint64{0x400010}
+	if table.SeeStack(8, 2, addrs).Seen() {
+		t.Error("a program that is not kept is taken for another one")
+	}
+	if p := table.SeeStack(8, last, addrs); !p.Seen() || p.maps[0].Inode != last {
+		t.Errorf("the last program is %+v", p)
+	}
+}
+
+// What /proc says is not of a program that is known by events, if another file lies at its addresses: it has become
+// another program, and the event of that has not come yet.
+func TestAnotherProgramAtOnePlace(t *testing.T) {
+	table := told(t)
+	table.Tell(&mapping.Change{Kind: mapping.Executed, Time: 20, PID: 7})
+	table.Tell(&mapping.Change{Kind: mapping.Mapped, Time: 20, PID: 7, Mapping: codeAt("/one", 1)})
+	fake(t, table.processes.proc, "1", "400000-401000 r-xp 00000000 00:01 2 /two\n")
+	addrs := []uint64{0x400010, 0x500000} // of which the second makes /proc be read
+	p := table.SeeStack(7, 21, addrs)
+	if got := table.Stack(p, addrs[:1], nil)[0].Path; got != "/one" {
+		t.Errorf("the program is %s", got)
+	}
+}

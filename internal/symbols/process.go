@@ -139,7 +139,7 @@ func (t *Namer) update(p *Process, addr uint64) *Process {
 	if err != nil || len(list) == 0 && is.started == p.is.started {
 		return p
 	}
-	if p.is != (identity{}) && is != p.is {
+	if p.is != (identity{}) && is != p.is || p.lacks(list) {
 		p = t.processes.begin(p.pid, 0)
 	}
 	t.remember(p, is, list)
@@ -153,12 +153,20 @@ func (t *Namer) reread(p *Process) {
 	if !alive || err != nil || len(list) == 0 || p.is != (identity{}) && is != p.is {
 		return // it has ended, or is another program by now
 	}
-	if p.is == (identity{}) && p.Seen() && !slices.ContainsFunc(list, func(a area) bool {
-		return a.Start == p.maps[0].Start
-	}) {
-		return // known by events only: the program that these told of lies elsewhere
+	if p.lacks(list) {
+		return
 	}
 	t.remember(p, is, list)
+}
+
+// lacks reports whether mappings are those of another program, where p is known by events only: its own code is not
+// there. Another file can lie at the same address.
+func (p *Process) lacks(list []area) bool {
+	if p.is != (identity{}) || !p.Seen() {
+		return false
+	}
+	first := &p.maps[0]
+	return !slices.ContainsFunc(list, func(a area) bool { return a.Start == first.Start && a.id() == first.id() })
 }
 
 // fresh says whether the mappings serve for an address, 0 for none.

@@ -37,7 +37,7 @@ def tell(e):
 probe("uprobe:%s:inner", tell)
 probe("uprobe:%s:inner", tell)
 `, one, two))
-	const times = 20
+	const times = 12 // fewer programs than are remembered of one process
 	e := startrace(t, "-q", text, "-c", one+strings.Repeat(" "+two+" "+one, times)).ok(t)
 	counts := map[string]int{}
 	for line := range strings.Lines(e.stdout) {
