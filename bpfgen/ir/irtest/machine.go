@@ -37,6 +37,9 @@ type Machine struct {
 	Sites map[int64]int
 	// MaxSteps bounds the execution; 0: a million.
 	MaxSteps int
+	// Helper executes helpers in the place of those that Machine knows; known is false of one that it leaves to it. nil:
+	// there is none.
+	Helper func(helper int64, args []int64) (result int64, known bool, err error)
 
 	// slots are the pieces of stack of the function that runs, by the ID of the ir.Slot.
 	slots [][]byte
@@ -124,7 +127,8 @@ func (m *Machine) addRegion(mem []byte, name string) int64 {
 	return base
 }
 
-func (m *Machine) mapAddress(name string) (int64, error) {
+// MapAddress is the address of the value of a map, while a function runs.
+func (m *Machine) MapAddress(name string) (int64, error) {
 	for _, r := range m.regions {
 		if r.name == name {
 			return r.base, nil
@@ -136,6 +140,9 @@ func (m *Machine) mapAddress(name string) (int64, error) {
 	}
 	return m.addRegion(mem, name), nil
 }
+
+// Bytes gives n bytes of memory at an address, while a function runs.
+func (m *Machine) Bytes(addr int64, n int) ([]byte, error) { return m.at(addr, n) }
 
 // at gives n bytes of memory at addr.
 func (m *Machine) at(addr int64, n int) ([]byte, error) {
@@ -206,9 +213,9 @@ func (m *Machine) other(v *ir.Value, x int64) (int64, error) {
 	case ir.OpSlot:
 		return m.regions[2+v.Slot.ID].base + v.Imm, nil
 	case ir.OpMapPtr:
-		return m.mapAddress(v.Sym)
+		return m.MapAddress(v.Sym)
 	case ir.OpMapValue:
-		a, err := m.mapAddress(v.Sym)
+		a, err := m.MapAddress(v.Sym)
 		return a + v.Imm, err
 	case ir.OpNeg:
 		return -x, nil
@@ -246,6 +253,11 @@ func (m *Machine) atomic(v *ir.Value, addr, y int64) (int64, error) {
 }
 
 func (m *Machine) call(helper int64, args []int64) (int64, error) {
+	if m.Helper != nil {
+		if result, known, err := m.Helper(helper, args); known || err != nil {
+			return result, err
+		}
+	}
 	switch helper {
 	case HelperKtime, HelperProcessorID:
 		return 1, nil

@@ -1,0 +1,299 @@
+package unwind
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/cilium/ebpf/asm"
+
+	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/ir/irtest"
+	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/wire"
+)
+
+// Where things lie in the program whose stack is walked: its code, whose first page is all that has rules, more code that
+// has none, and its stack.
+const (
+	code      = 0x400000
+	compiled  = 0x700000
+	stack     = 0x7ffc_0000_1000
+	firstFile = 3 // its first chunk
+)
+
+// Where the kernel keeps return addresses that it has replaced, and the places in what leads there.
+const task, utask, record = 0x1000, 0x2000, 0x3000
+
+var offsets = tree.WalkOffsets{Utask: 8, Instances: 16, InstanceStack: 24, InstanceReturn: 32, InstanceNext: 40}
+
+// A row says that a rule holds from a place in the code on.
+type row struct{ place, rule uint32 }
+
+// amd64 and arm64 make rules: of a kind, with the words below CFA at which the frame pointer is saved, and an operand.
+func amd64(kind, saved uint32, operand int32) uint32 { return kind | saved<<3 | uint32(operand)<<11 }
+func arm64(kind, saved uint32, operand int32) uint32 { return kind | saved<<3 | uint32(operand)<<14 }
+
+// A scene is a program at a moment.
+type scene struct {
+	convention *Convention
+	rows       []row
+	// pc, sp, fp and link are its registers, and words what lies in its memory; other memory cannot be read.
+	pc, sp, fp, link int64
+	words            map[int64]int64
+	kernel           map[int64]int64 // memory of the kernel
+	atEntry          bool
+	most             int64 // frames, 0: 20
+}
+
+// walk executes the walk along the stack of a scene: the addresses that it finds, and why it ends.
+func walk(t *testing.T, s scene) (addrs []int64, why int64) {
+	t.Helper()
+	const room, maxFrames = 20, 20
+	b := ir.NewBuilder(ir.NewFunc("walk"))
+	key := b.Func.NewSlot(8)
+	w := &Walk{Builder: b, Convention: s.convention, Memory: func() *ir.Value { return b.MapValue("memory", 0) },
+		State: 8 * room, Most: s.most, Offsets: &offsets, AtEntry: s.atEntry, Table: b.MapValue("table", 0),
+		Key: func() *ir.Value { return b.SlotAddr(key, 0) }}
+	if w.Most == 0 {
+		w.Most = maxFrames
+	}
+	w.Start(Registers{PC: b.Const(s.pc), SP: b.Const(s.sp), FP: b.Const(s.fp), Link: b.Const(s.link)})
+	on, stop := b.NewBlock(), b.NewBlock()
+	head := b.NewBlock()
+	b.Jump(head)
+	b.Begin(head)
+	w.Step(on, stop)
+	b.Begin(on)
+	b.Jump(head)
+	b.Begin(stop)
+	b.Ret(w.Why())
+	b.Func.Prune()
+	if err := b.Func.Check(); err != nil {
+		t.Fatal(err)
+	}
+	m := &irtest.Machine{Maps: map[string][]byte{"memory": make([]byte, 8*room+StateSize), "table": table(),
+		"chunks": chunks(s.rows), tree.MapUnwindRows: make([]byte, 8)}}
+	m.Helper = func(helper int64, args []int64) (int64, bool, error) { return s.helper(m, helper, args) }
+	why, err := m.Run(b.Func)
+	if err != nil {
+		t.Fatal(err)
+	}
+	word := func(off int64) int64 { return int64(binary.LittleEndian.Uint64(m.Maps["memory"][off:])) }
+	for i := range word(8*room + stateCount) {
+		addrs = append(addrs, word(8*i))
+	}
+	return addrs, why
+}
+
+// table has two mappings of code.
+func table() []byte {
+	b := make([]byte, wire.UnwindTable)
+	for i := range wire.UnwindMappings {
+		binary.LittleEndian.PutUint64(b[8*i:], wire.UnwindBehind)
+	}
+	set := func(i int, start, base uint64, pages, chunk uint32) {
+		binary.LittleEndian.PutUint64(b[8*i:], start)
+		e := b[wire.UnwindEntries+wire.UnwindEntrySize*i:]
+		binary.LittleEndian.PutUint64(e[wire.UnwindEntryBase:], base)
+		binary.LittleEndian.PutUint32(e[wire.UnwindEntryPages:], pages)
+		binary.LittleEndian.PutUint32(e[wire.UnwindEntryChunk:], chunk)
+	}
+	set(0, 0, 0, 0, 0)
+	set(1, code, code, 2, firstFile)
+	set(2, compiled, compiled, 1, 0)
+	return b
+}
+
+// chunks has the index and the rows of the file.
+func chunks(rows []row) []byte {
+	b := make([]byte, (firstFile+2)*wire.UnwindChunk)
+	binary.LittleEndian.PutUint16(b[firstFile*wire.UnwindChunk:], 1)
+	places := b[(firstFile+1)*wire.UnwindChunk:]
+	for i := range wire.UnwindChunk / 2 {
+		places[i] = 0xff
+	}
+	for i, r := range append([]row{{0, wire.UnwindNone}}, rows...) {
+		binary.LittleEndian.PutUint32(places[4*i:], r.place)
+		binary.LittleEndian.PutUint32(places[wire.UnwindChunk/2+4*i:], r.rule)
+	}
+	return b
+}
+
+// segments is where maps of chunks have their addresses: no memory lies there.
+const segments = 1 << 60
+
+func (s *scene) helper(m *irtest.Machine, helper int64, args []int64) (int64, bool, error) {
+	switch asm.BuiltinFunc(helper) {
+	case asm.FnMapLookupElem:
+		key, err := m.Bytes(args[1], 4)
+		if err != nil {
+			return 0, true, err
+		}
+		n := int64(binary.LittleEndian.Uint32(key))
+		if args[0] < segments {
+			return segments + n*wire.UnwindSegment, true, nil
+		}
+		chunk := args[0] - segments + n
+		base, err := m.MapAddress("chunks")
+		if size := len(m.Maps["chunks"]); err != nil || int(chunk)*wire.UnwindChunk >= size {
+			return 0, true, err
+		}
+		return base + chunk*wire.UnwindChunk, true, nil
+	case asm.FnGetCurrentTask:
+		return task, true, nil
+	case asm.FnProbeReadUser:
+		return read(m, s.words, args)
+	case asm.FnProbeReadKernel:
+		return read(m, s.kernel, args)
+	}
+	return 0, false, nil
+}
+
+// read copies words to the program, or fails as a whole.
+func read(m *irtest.Machine, words map[int64]int64, args []int64) (int64, bool, error) {
+	to, err := m.Bytes(args[0], int(args[1]))
+	if err != nil {
+		return 0, true, err
+	}
+	for off := int64(0); off < args[1]; off += 8 {
+		word, ok := words[args[2]+off]
+		if !ok {
+			return -14, true, nil // -EFAULT
+		}
+		binary.LittleEndian.PutUint64(to[off:], uint64(word))
+	}
+	return 0, true, nil
+}
+
+// Frames by each kind of rule, on both machines, and each way in which a walk ends.
+func TestWalk(t *testing.T) {
+	// Functions lie at 0x100, 0x200 and so on; a return address is 0x50 behind the begin of one.
+	at := func(function int64) int64 { return code + function<<8 + 0x50 }
+	const stopRow = wire.UnwindStop
+	exact := func(pc int64) int64 { return pc | -1<<63 }
+	for name, test := range map[string]struct {
+		scene
+		want []int64
+		why  int64
+	}{
+		"stack pointer": {scene{convention: AMD64,
+			rows: []row{{0x100, amd64(wire.UnwindSP, 0, 1)}, {0x200, amd64(wire.UnwindSP, 0, 4)}, {0x300, stopRow}},
+			pc:   at(1), sp: stack,
+			words: map[int64]int64{stack - 8: 0, stack: at(2), stack + 24: 0, stack + 32: at(3)},
+		}, []int64{at(1), at(2), at(3)}, wire.UnwindReached},
+		"the call lies before the return address": {scene{convention: AMD64,
+			rows: []row{{0x100, amd64(wire.UnwindSP, 0, 1)}, {0x200, amd64(wire.UnwindStop, 0, 0)},
+				{0x250, amd64(wire.UnwindNone, 0, 0)}},
+			pc: at(1), sp: stack, words: map[int64]int64{stack - 8: 0, stack: at(2)},
+		}, []int64{at(1), at(2)}, wire.UnwindReached},
+		"frame pointer, saved beside the return address": {scene{convention: AMD64,
+			rows: []row{{0x100, amd64(wire.UnwindSP, 2, 2)}, {0x200, amd64(wire.UnwindFP, 2, 2)}, {0x300, stopRow}},
+			pc:   at(1), sp: stack,
+			words: map[int64]int64{stack: stack + 0x40, stack + 8: at(2), stack + 0x40: 0, stack + 0x48: at(3)},
+		}, []int64{at(1), at(2), at(3)}, wire.UnwindReached},
+		"frame pointer, saved elsewhere and read later": {scene{convention: AMD64,
+			rows: []row{{0x100, amd64(wire.UnwindSP, 4, 4)}, {0x200, amd64(wire.UnwindSP, 0, 2)},
+				{0x300, amd64(wire.UnwindFP, 0, 2)}, {0x400, stopRow}},
+			pc: at(1), sp: stack,
+			words: map[int64]int64{stack: stack + 0x80, stack + 0x10: 0, stack + 0x18: at(2), stack + 0x20: 0,
+				stack + 0x28: at(3), stack + 0x80: 0, stack + 0x88: at(4)},
+		}, []int64{at(1), at(2), at(3), at(4)}, wire.UnwindReached},
+		"frame pointer, saved where it leads itself": {scene{convention: AMD64,
+			rows: []row{{0x100, amd64(wire.UnwindFPMem, wire.UnwindAtFrame, int32(-1&0xff))},
+				{0x200, amd64(wire.UnwindFP, 0, 2)}, {0x300, stopRow}},
+			pc: at(1), sp: stack, fp: stack + 0x20,
+			words: map[int64]int64{stack + 0x18: stack + 0x60, stack + 0x50: 0, stack + 0x58: at(2),
+				stack + 0x20: stack + 0x80, stack + 0x80: 0, stack + 0x88: at(3)},
+		}, []int64{at(1), at(2), at(3)}, wire.UnwindReached},
+		"in memory at the stack pointer": {scene{convention: AMD64,
+			rows: []row{{0x100, amd64(wire.UnwindSPMem, 0, 3|1<<8)}, {0x200, stopRow}}, pc: at(1), sp: stack,
+			words: map[int64]int64{stack + 24: stack + 0x60, stack + 0x58: 0, stack + 0x60: at(2)},
+		}, []int64{at(1), at(2)}, wire.UnwindReached},
+		"stub, before it has pushed": {scene{convention: AMD64,
+			rows: []row{{0x100, amd64(wire.UnwindStub, 0, 11)}, {0x200, stopRow}}, pc: code + 0x12a, sp: stack,
+			words: map[int64]int64{stack - 8: 0, stack: at(2)},
+		}, []int64{code + 0x12a, at(2)}, wire.UnwindReached},
+		"stub, behind": {scene{convention: AMD64,
+			rows: []row{{0x100, amd64(wire.UnwindStub, 0, 11)}, {0x200, stopRow}}, pc: code + 0x12b, sp: stack,
+			words: map[int64]int64{stack: 7, stack + 8: at(2)},
+		}, []int64{code + 0x12b, at(2)}, wire.UnwindReached},
+		"signal, on another stack": {scene{convention: AMD64,
+			rows: []row{{0x100, amd64(wire.UnwindSP, 0, 1)}, {0x200, amd64(wire.UnwindSignal, 0, 0)},
+				{0x300, amd64(wire.UnwindSP, 0, 1)}, {0x400, stopRow}},
+			pc: at(1), sp: stack,
+			words: signalWords(map[int64]int64{stack - 8: 0, stack: at(2), stack - 0x4008: 0, stack - 0x4000: at(4)},
+				stack+8+120, 0, 0, 0, 0, 0, stack-0x4000, code+0x300),
+		}, []int64{at(1), at(2), exact(code + 0x300), at(4)}, wire.UnwindReached},
+		"code without rules, by frame pointers": {scene{convention: AMD64, rows: []row{{0x200, stopRow}},
+			pc: compiled + 8, sp: stack, fp: stack + 16,
+			words: map[int64]int64{stack + 16: stack + 32, stack + 24: compiled + 99, stack + 32: 0, stack + 40: at(2)},
+		}, []int64{compiled + 8, compiled + 99, at(2)}, wire.UnwindReached},
+		"code without rules and frame pointers": {scene{convention: AMD64, pc: compiled + 8, sp: stack, fp: 8},
+			[]int64{compiled + 8}, wire.UnwindNoFrame},
+		"entry without a rule": {scene{convention: AMD64, rows: []row{{0x200, stopRow}}, atEntry: true,
+			pc: compiled, sp: stack, fp: 8, words: map[int64]int64{stack - 8: 0, stack: at(2)},
+		}, []int64{compiled, at(2)}, wire.UnwindReached},
+		"no code is mapped": {scene{convention: AMD64, rows: []row{{0x100, amd64(wire.UnwindSP, 0, 1)}}, pc: at(1),
+			sp: stack, words: map[int64]int64{stack - 8: 0, stack: 0x12345}}, []int64{at(1)}, wire.UnwindNoMapping},
+		"no return address": {scene{convention: AMD64, rows: []row{{0x100, amd64(wire.UnwindSP, 0, 1)}}, pc: at(1),
+			sp: stack, words: map[int64]int64{stack - 8: 0, stack: 0}}, []int64{at(1)}, wire.UnwindNoMapping},
+		"the first address is no code": {scene{convention: AMD64, pc: 0x12345, sp: stack}, []int64{0x12345},
+			wire.UnwindNoMapping},
+		"unreadable": {scene{convention: AMD64, rows: []row{{0x100, amd64(wire.UnwindSP, 0, 1)}}, pc: at(1), sp: stack},
+			[]int64{at(1)}, wire.UnwindUnreadable},
+		"leads back": {scene{convention: AMD64, rows: []row{{0x100, amd64(wire.UnwindSP, 0, 0)}}, pc: at(1), sp: stack},
+			[]int64{at(1)}, wire.UnwindNoProgress},
+		"limit": {scene{convention: AMD64, rows: []row{{0x100, amd64(wire.UnwindSP, 0, 1)}}, pc: at(1), sp: stack,
+			most:  3,
+			words: map[int64]int64{stack - 8: 0, stack: at(1), stack + 8: at(1), stack + 16: at(1), stack + 24: at(1)},
+		}, []int64{at(1), at(1), at(1)}, wire.UnwindLimit},
+		"replaced return addresses": {scene{convention: AMD64,
+			rows: []row{{0x100, amd64(wire.UnwindSP, 0, 1)}, {0x200, amd64(wire.UnwindSP, 0, 1)}, {0x300, stopRow}},
+			pc:   at(1), sp: stack,
+			words: map[int64]int64{stack - 8: 0, stack: 0x99, stack + 8: 0x99},
+			kernel: map[int64]int64{task + 8: utask, utask + 16: record,
+				record + 24: stack - 64, record + 40: record + 0x100, // left by longjmp
+				record + 0x100 + 24: stack, record + 0x100 + 32: at(2), record + 0x100 + 40: record + 0x200,
+				record + 0x200 + 24: stack + 8, record + 0x200 + 32: at(3)},
+		}, []int64{at(1), at(2), at(3)}, wire.UnwindReached},
+		"arm64: in the link register, then saved with the frame pointer": {scene{convention: ARM64,
+			rows: []row{{0x100, arm64(wire.UnwindSP, 0, 0)}, {0x200, arm64(wire.UnwindSP, 4, 4)},
+				{0x300, arm64(wire.UnwindFP, 2, 2)}, {0x400, stopRow}},
+			pc: at(1), sp: stack, link: at(2) | 0x2a<<48,
+			words: map[int64]int64{stack: stack + 0x40, stack + 8: at(3) | 0x55<<48, stack + 0x40: 0, stack + 0x48: at(4)},
+		}, []int64{at(1), at(2), at(3), at(4)}, wire.UnwindReached},
+		"arm64: the link register alone is saved": {scene{convention: ARM64,
+			rows: []row{{0x100, arm64(wire.UnwindLinkOnly, 2, 2)}, {0x200, stopRow}}, pc: at(1), sp: stack,
+			words: map[int64]int64{stack: at(2)}}, []int64{at(1), at(2)}, wire.UnwindReached},
+		"arm64: it holds for the first frame alone": {scene{convention: ARM64,
+			rows: []row{{0x100, arm64(wire.UnwindSP, 0, 0)}}, pc: at(1), sp: stack, link: at(1)},
+			[]int64{at(1), at(1)}, wire.UnwindNoProgress},
+		"arm64: signal": {scene{convention: ARM64,
+			rows: []row{{0x100, arm64(wire.UnwindSP, 0, 0)}, {0x200, arm64(wire.UnwindSignal, 0, 0)},
+				{0x300, arm64(wire.UnwindSP, 0, 0)}, {0x400, stopRow}},
+			pc: at(1), sp: stack, link: at(2),
+			words: signalWords(map[int64]int64{}, stack+128+184+8*29, 0, at(4), stack+0x8000, code+0x310),
+		}, []int64{at(1), at(2), exact(code + 0x310), at(4)}, wire.UnwindReached},
+		"arm64: entry without a rule": {scene{convention: ARM64, rows: []row{{0x200, stopRow}}, atEntry: true,
+			pc: compiled, sp: stack, fp: 8, link: at(2)}, []int64{compiled, at(2)}, wire.UnwindReached},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, why := walk(t, test.scene)
+			if !slices.Equal(got, test.want) || why != test.why {
+				t.Errorf("got %s because of %d, want %s because of %d", hex(got), why, hex(test.want), test.why)
+			}
+		})
+	}
+}
+
+// signalWords adds words that lie one behind the other.
+func signalWords(words map[int64]int64, at int64, list ...int64) map[int64]int64 {
+	for i, x := range list {
+		words[at+8*int64(i)] = x
+	}
+	return words
+}
+
+func hex(list []int64) string { return fmt.Sprintf("%#x", list) }
