@@ -14,8 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// Where things lie in the program whose stack is walked: its code, whose first page is all that has rules, more code that
-// has none, and its stack.
+// Where things lie in the program whose stack is walked: its code, whose first page is all that has rules, more code
+// that has none, and its stack.
 const (
 	code      = 0x400000
 	compiled  = 0x700000
@@ -262,7 +262,8 @@ func TestWalk(t *testing.T) {
 			rows: []row{{0x100, arm64(wire.UnwindSP, 0, 0)}, {0x200, arm64(wire.UnwindSP, 4, 4)},
 				{0x300, arm64(wire.UnwindFP, 2, 2)}, {0x400, stopRow}},
 			pc: at(1), sp: stack, link: at(2) | 0x2a<<48,
-			words: map[int64]int64{stack: stack + 0x40, stack + 8: at(3) | 0x55<<48, stack + 0x40: 0, stack + 0x48: at(4)},
+			words: map[int64]int64{stack: stack + 0x40, stack + 8: at(3) | 0x55<<48, stack + 0x40: 0,
+				stack + 0x48: at(4)},
 		}, []int64{at(1), at(2), at(3), at(4)}, wire.UnwindReached},
 		"arm64: the link register alone is saved": {scene{convention: ARM64,
 			rows: []row{{0x100, arm64(wire.UnwindLinkOnly, 2, 2)}, {0x200, stopRow}}, pc: at(1), sp: stack,

@@ -20,7 +20,8 @@ func breakAt(pid int, addr uint64) error {
 		control = 1
 	}
 	for _, set := range [][2]uint64{{debugControl, 0}, {debugAddress, addr}, {debugControl, control}} {
-		if _, err := unix.PtracePokeUser(pid, uintptr(set[0]), binary.NativeEndian.AppendUint64(nil, set[1])); err != nil {
+		word := binary.NativeEndian.AppendUint64(nil, set[1])
+		if _, err := unix.PtracePokeUser(pid, uintptr(set[0]), word); err != nil {
 			return err
 		}
 	}

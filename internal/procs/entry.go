@@ -11,17 +11,18 @@ import (
 )
 
 // A program with libraries begins in the dynamic linker, which maps them and then goes to the first instruction of the
-// program. A breakpoint of the CPU stops it there: in its memory nothing changes, and it is gone before the program goes
-// on.
+// program. A breakpoint of the CPU stops it there: in its memory nothing changes, and it is gone before the program
+// goes on.
 
-// Of the auxiliary vector (getauxval(3)): where the dynamic linker lies, 0 if there is none, and where the program's own
-// first instruction is.
+// Of the auxiliary vector (getauxval(3)): where the dynamic linker lies, 0 if there is none, and where the program's
+// own first instruction is.
 const (
 	auxBase  = 7
 	auxEntry = 9
 )
 
-// entryOf gives where the program of a process begins itself; false where no dynamic linker comes before, or nobody says.
+// entryOf gives where the program of a process begins itself; false where no dynamic linker comes before, or nobody
+// says.
 func entryOf(pid int) (entry uint64, ok bool) {
 	vector, err := os.ReadFile(fmt.Sprintf("/proc/%d/auxv", pid))
 	if err != nil {
@@ -37,8 +38,8 @@ func entryOf(pid int) (entry uint64, ok bool) {
 // mostLinking bounds how long a program is waited for: what libraries do before it begins can take any time.
 const mostLinking = time.Second
 
-// runToEntry lets a seized process, which has just become another program, run until that begins itself. reached is false
-// where it does so nowhere, not in time, or the CPU has no breakpoint for it. It is stopped in any case.
+// runToEntry lets a seized process, which has just become another program, run until that begins itself. reached is
+// false where it does so nowhere, not in time, or the CPU has no breakpoint for it. It is stopped in any case.
 func runToEntry(pid int) (reached bool, err error) {
 	entry, ok := entryOf(pid)
 	if !ok || breakAt(pid, entry) != nil {

@@ -90,6 +90,9 @@ func folded(key []Value) string {
 		if stack.User {
 			frames = &user
 		}
+		if stack.Unfinished {
+			*frames = append(*frames, escape.Unfinished)
+		}
 		for i := len(stack.Frames) - 1; i >= 0; i-- {
 			*frames = append(*frames, escape.Folded(stack.Frames[i].Function))
 		}

@@ -104,9 +104,10 @@ func appendJSON(dst []byte, v Value) []byte {
 func appendCompositeJSON(dst []byte, v Value) []byte {
 	switch v := v.(type) {
 	case Stack:
-		frames := make(Tuple, len(v.Frames))
-		for i, f := range v.Frames {
-			frames[i] = f.Label
+		labels := v.labels()
+		frames := make(Tuple, len(labels))
+		for i, label := range labels {
+			frames[i] = label
 		}
 		return appendJSON(dst, frames)
 	case Tuple:

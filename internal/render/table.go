@@ -17,13 +17,14 @@ type (
 	// others.
 	Fault struct{ Text string }
 	// Stack is a call stack of a program or of the kernel, leaf first. Short says why there are no frames, or
-	// why there may be more.
+	// why there may be more, Unfinished whether there are callers that nobody could find.
 	Stack struct {
 		// Frames are the calls, the leaf first.
 		Frames []Frame
 		// User: it is a stack of a program.
-		User  bool
-		Short string
+		User       bool
+		Short      string
+		Unfinished bool
 	}
 	// Frame is a Function, the same with the offset in it (Label), and that as people read it, with the module (Text).
 	Frame struct{ Function, Label, Text string }

@@ -49,11 +49,11 @@ func appendPart(dst []byte, v Value) []byte {
 func appendComposite(dst []byte, v Value) []byte {
 	switch v := v.(type) {
 	case Stack:
-		for i, f := range v.Frames {
+		for i, label := range v.labels() {
 			if i > 0 {
 				dst = append(dst, ';')
 			}
-			dst = escape.Append(dst, f.Label, escape.OneLine)
+			dst = escape.Append(dst, label, escape.OneLine)
 		}
 		return dst
 	case Tuple:

@@ -286,7 +286,8 @@ func stackNames(s value.Stack) render.Value {
 	if frames == nil {
 		return s.String()
 	}
-	out := render.Stack{Frames: make([]render.Frame, len(frames)), Short: s.Short()}
+	out := render.Stack{Frames: make([]render.Frame, len(frames)), Short: s.Short(),
+		Unfinished: s.Unfinished()}
 	for i, f := range frames {
 		out.User = f.User
 		out.Frames[i] = render.Frame{Function: f.Name, Label: f.Label(), Text: f.Text()}

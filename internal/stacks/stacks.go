@@ -66,6 +66,9 @@ func (n *Names) Frames(id uint64) []value.Frame { return n.find(id).frames }
 // Short says why frames are missing.
 func (n *Names) Short(id uint64) string { return n.find(id).short }
 
+// Unfinished reports whether callers were not found.
+func (n *Names) Unfinished(id uint64) bool { return n.find(id).unfinished }
+
 func (n *Names) find(id uint64) *namedStack {
 	var table *Table
 	for _, t := range n.tables {

@@ -33,14 +33,16 @@ type Table struct {
 // A namedStack is a stack with the names of its frames.
 type namedStack struct {
 	frames []value.Frame
-	short  string
+	// short says why there are no frames, or may be more; unfinished is set where there are callers that nobody found.
+	short      string
+	unfinished bool
 }
 
 // Why there are no frames.
 var noStack = map[uint64]*namedStack{
-	wire.NoStack:     {[]value.Frame{}, "no kernel stack: reached from user mode"},
-	wire.NoUserStack: {[]value.Frame{}, "no user stack: a thread of the kernel"},
-	wire.LostStack:   {[]value.Frame{}, "the stack is lost: there was no room for it"},
+	wire.NoStack:     {frames: []value.Frame{}, short: "no kernel stack: reached from user mode"},
+	wire.NoUserStack: {frames: []value.Frame{}, short: "no user stack: a thread of the kernel"},
+	wire.LostStack:   {frames: []value.Frame{}, short: "the stack is lost: there was no room for it"},
 }
 
 func (t *Table) has(id uint64) bool {
@@ -52,7 +54,7 @@ func (t *Table) has(id uint64) bool {
 }
 
 func absentStack(id uint64) *namedStack {
-	return &namedStack{[]value.Frame{}, fmt.Sprintf("stack %#x is not in the table", id)}
+	return &namedStack{frames: []value.Frame{}, short: fmt.Sprintf("stack %#x is not in the table", id)}
 }
 
 // find looks a stack up once: an entry never changes. One whose names were not read in time may get them later.
@@ -177,7 +179,7 @@ func (t *Table) user(p *symbols.Process, e *entry) *namedStack {
 	case len(e.addrs) >= e.asked():
 		out.short = cutAt(e.asked())
 	default:
-		out.short = "not followed further: " + reasons[why]
+		out.short, out.unfinished = "not followed further: "+reasons[why], true
 		t.short.unfinished(p.Program(), why)
 	}
 	return out

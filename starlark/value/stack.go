@@ -2,6 +2,7 @@ package value
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
@@ -19,6 +20,8 @@ type StackSource interface {
 	// Short says why there are no frames, or why there may be more: "" for a
 	// stack that is whole.
 	Short(id uint64) string
+	// Unfinished reports whether a stack has callers that nobody could find.
+	Unfinished(id uint64) bool
 }
 
 // A Stack is a sequence of frames, the leaf first, known by its id in the table
@@ -54,6 +57,10 @@ func (s Stack) Short() string {
 	}
 	return s.src.Short(s.ID)
 }
+
+// Unfinished reports whether the stack has callers that nobody could find, not those beyond the frames that were
+// wanted.
+func (s Stack) Unfinished() bool { return s.src != nil && s.src.Unfinished(s.ID) }
 
 // String has a line for each frame, and one that says why there are no more. Names of
 // functions come from programs, and are escaped.
@@ -144,6 +151,9 @@ func (s Stack) folded() string {
 	names := make([]string, len(frames))
 	for i, f := range frames {
 		names[len(frames)-1-i] = escape.Folded(f.Name)
+	}
+	if s.Unfinished() {
+		names = slices.Insert(names, 0, escape.Unfinished)
 	}
 	return strings.Join(names, ";")
 }

@@ -27,9 +27,13 @@ func (n namedStacks) Short(id uint64) string {
 	return ""
 }
 
+// Unfinished is said of stack 11.
+func (n namedStacks) Unfinished(id uint64) bool { return id == 11 }
+
 var someStacks = namedStacks{
 	7: {{Name: "vfs_write", Offset: 1, Addr: 0x101}, {Name: "nft_do", Offset: 0x20, Module: "nf_tables", Addr: 0x220},
 		{Name: "a;b", Addr: 0x300}},
+	11: {{Name: "read", Addr: 0x10, User: true}},
 	9: {{Name: "write", Offset: 0x10, Module: "libc.so.6", Addr: 0x10, User: true},
 		{Name: "app+0x20", Module: "app", Addr: 0x20, User: true}, {Name: "0x30", Addr: 0x30, User: true}},
 }
@@ -40,7 +44,7 @@ var someStacks = namedStacks{
 // > Two stacks of the same addresses are equal, and user stacks if they are of the same process, too.
 func TestStack(t *testing.T) {
 	env := starlark.StringDict{"s": Stack{7, someStacks}, "same": Stack{7, someStacks}, "u": Stack{9, someStacks},
-		"none": Stack{2, someStacks}}
+		"none": Stack{2, someStacks}, "lost": Stack{11, someStacks}}
 	for _, c := range []struct{ expr, want string }{
 		{"len(s), len(u), len(none)", "(3, 3, 0)"},
 		{"s[0]", "vfs_write+0x1"},
@@ -53,6 +57,7 @@ func TestStack(t *testing.T) {
 		{`"nft_do" in s, "nft" in s, s[1] in s, u[1] in s`, "(True, False, True, False)"},
 		{"s.folded()", `"a:b;nft_do;vfs_write"`},
 		{"none.folded()", `""`},
+		{"lost.folded()", `"…;read"`},
 		{"bool(s), bool(none)", "(True, False)"},
 		{"s == same, s == u, s[0] == same[0], s[0] == u[0]", "(True, False, True, False)"},
 		{"{s: 1, u: 2}[same]", "1"},

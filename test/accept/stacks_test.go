@@ -171,6 +171,7 @@ func wayRow(t *testing.T, line string) (way, functionsOf string, n int) {
 // > A stack that does not reach the beginning of its thread says in its last line why.
 // > The end of the run says for each program how many there were, as `1 of 46 stacks of /usr/bin/perl does not reach
 // > its beginning: memory that cannot be read`.
+// > In JSON, CSV and folded lines such a stack has `…` in the place of its callers, as `…;main;read`.
 func TestStackOfBareCode(t *testing.T) {
 	bin := traceable(t, "bare")
 	text := script(t, fmt.Sprintf("n = count()\nprobe(\"uprobe:%s:inner\", "+
@@ -183,6 +184,12 @@ func TestStackOfBareCode(t *testing.T) {
 		`    … not followed further: ` + why + `\n\]: 10`)
 	if !whole.MatchString(e.stdout) || !ends.MatchString(e.stdout) {
 		t.Errorf("got\n%s", e.stdout)
+	}
+	forms := map[string]string{"folded": "…;loses;inner 10\n", "csv": `;…,10`, "json": `,"…"]],"value":10}`}
+	for form, want := range forms {
+		if e := startrace(t, text, "--format", form, "-c", bin).ok(t); strings.Count(e.stdout, want) != 1 {
+			t.Errorf("%s: got %s, want %q once", form, e.stdout, want)
+		}
 	}
 	if want := "1 of 2 stacks of " + bin + " does not reach its beginning: " + why; !strings.Contains(e.stderr, want) {
 		t.Errorf("said %q, want %q", e.stderr, want)

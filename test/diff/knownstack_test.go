@@ -64,6 +64,8 @@ func (t stackTable) Frames(id uint64) (out []value.Frame) {
 
 func (t stackTable) Short(uint64) string { return "" }
 
+func (t stackTable) Unfinished(uint64) bool { return false }
+
 // bare is a value in which stacks are their addresses.
 func bare(v starlark.Value) starlark.Value {
 	switch v := v.(type) {

@@ -37,8 +37,8 @@ type Machine struct {
 	Sites map[int64]int
 	// MaxSteps bounds the execution; 0: a million.
 	MaxSteps int
-	// Helper executes helpers in the place of those that Machine knows; known is false of one that it leaves to it. nil:
-	// there is none.
+	// Helper executes helpers in the place of those that Machine knows; known is false of one that it leaves to it.
+	// nil: there is none.
 	Helper func(helper int64, args []int64) (result int64, known bool, err error)
 
 	// slots are the pieces of stack of the function that runs, by the ID of the ir.Slot.
