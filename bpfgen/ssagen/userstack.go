@@ -100,7 +100,7 @@ func (b stacks) atEntry() bool {
 func (b stacks) start(w *unwind.Walk, without func()) {
 	kind := b.prog.Attach.Kind()
 	if kind.InUser() {
-		w.Start(b.registersAt(b.ctx(), b.load))
+		w.Start(b.registersAt(b.ctx(), b.ctx(), b.load))
 		return
 	}
 	if !kind.Sample() {
@@ -112,14 +112,16 @@ func (b stacks) start(w *unwind.Walk, without func()) {
 		b.startByTask(w, without)
 		b.jump(started)
 	})
-	w.Start(b.registersAt(b.ctx(), b.load))
+	// The kernel's own context of a sample begins with the address of the registers (struct bpf_perf_event_data_kern).
+	w.Start(b.registersAt(b.ctx(), b.kernelWord(b.ctx(), 0), b.load))
 	b.jump(started)
 	b.enter(started)
 }
 
-// registersAt are those of a struct pt_regs, of which at reads a word.
-func (b stacks) registersAt(regs *ir.Value, at func(*ir.Value, int64) *ir.Value) unwind.Registers {
-	r := unwind.Registers{PC: at(regs, b.Arch.IP), SP: at(regs, int64(b.Arch.SP)), FP: at(regs, b.Arch.FP)}
+// registersAt are those of a struct pt_regs at saved, of which at reads a word by regs.
+func (b stacks) registersAt(regs, saved *ir.Value, at func(*ir.Value, int64) *ir.Value) unwind.Registers {
+	r := unwind.Registers{Saved: saved,
+		PC: at(regs, b.Arch.IP), SP: at(regs, int64(b.Arch.SP)), FP: at(regs, b.Arch.FP)}
 	if b.Arch.Link != 0 {
 		r.Link = at(regs, b.Arch.Link)
 	}
@@ -150,7 +152,7 @@ func (b stacks) startByTask(w *unwind.Walk, without func()) {
 		user = 0
 	}
 	b.unless(ir.NE, b.Imm(ir.OpAnd, at(regs, b.Arch.Mode), b.Arch.ModeMask), user, without)
-	w.Start(b.registersAt(regs, at))
+	w.Start(b.registersAt(regs, regs, at))
 }
 
 // kernelWord reads a word of the kernel's memory, 0 if it cannot be read.

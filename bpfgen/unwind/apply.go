@@ -40,8 +40,9 @@ func (s *step) byStack(kind *ir.Value, r rule, frame *ir.Block) {
 	s.when(kind, wire.UnwindSP, func() { s.Jump(frame, s.words(sp(), r.operand), r.saved) })
 	s.when(kind, wire.UnwindStop, func() { s.end(wire.UnwindReached) })
 	s.when(kind, wire.UnwindSignal, func() {
-		s.Unless(ir.NE, r.operand, wire.UnwindOfSignal, s.noFrame)
-		s.signal()
+		s.when(r.operand, wire.UnwindOfSignal, s.signal)
+		s.when(r.operand, wire.UnwindOfReturn, s.noFrame)
+		s.byRegister(r, frame)
 	})
 	s.when(kind, wire.UnwindSPMem, func() { s.indirect(sp(), r, frame) })
 	if s.Convention.link {
@@ -78,6 +79,19 @@ func (s *step) byFrame(kind *ir.Value, r rule, frame *ir.Block) {
 	s.Begin(above)
 	s.endIf(ir.NE, s.Imm(ir.OpAnd, fp, 7), 0, wire.UnwindNoFrame)
 	s.Jump(frame, s.Add(fp, 16), s.Const(2))
+}
+
+// byRegister is for a frame that begins at a register which the walk does not follow. The kernel has saved it of the
+// frame with which the walk begins.
+func (s *step) byRegister(r rule, frame *ir.Block) {
+	saved := s.get(stateRegs)
+	s.endIf(ir.EQ, saved, 0, wire.UnwindNoFrame)
+	s.endIf(ir.NE, s.get(stateCount), 1, wire.UnwindNoFrame)
+	const registers = 1<<wire.UnwindRegisterBits - 1
+	n := s.Imm(ir.OpAnd, s.Imm(ir.OpAShr, r.operand, wire.UnwindOfBits), registers)
+	s.Call(int64(asm.FnProbeReadKernel), s.Add(s.Memory(), s.State+stateWords), s.Const(8), s.words(saved, n))
+	add := s.Imm(ir.OpAShr, r.operand, wire.UnwindOfBits+wire.UnwindRegisterBits)
+	s.Jump(frame, s.words(s.word(0), add), r.saved)
 }
 
 // indirect is for a frame whose begin lies in memory: the word at a, and b words more.

@@ -44,6 +44,7 @@ const (
 	// stateInstance is the kernel's record of the next call outwards whose return address was replaced (uprobes), 0: it
 	// was not looked for yet.
 	stateInstance
+	stateRegs  // where the kernel keeps the registers with which the walk begins (struct pt_regs), 0: out of reach
 	stateWords // what was read of the stack: maxWords words
 
 	maxWords = 8
@@ -84,6 +85,8 @@ type Registers struct {
 	PC *ir.Value
 	// SP is its stack pointer, FP its frame pointer, and Link its link register.
 	SP, FP, Link *ir.Value
+	// Saved is the address of the struct pt_regs that they are from.
+	Saved *ir.Value
 }
 
 // A Walk is the code of one walk under construction.
@@ -124,6 +127,7 @@ func (w *Walk) Start(r Registers) {
 	w.set(stateSP, r.SP)
 	w.set(stateFP, r.FP)
 	w.set(stateLink, link)
+	w.set(stateRegs, r.Saved)
 	for _, field := range []int64{stateSaved, stateReturn, stateStart, stateSize, stateCount, stateInstance} {
 		w.set(field, zero)
 	}

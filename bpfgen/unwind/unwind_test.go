@@ -35,6 +35,11 @@ type row struct{ place, rule uint32 }
 func amd64(kind, saved uint32, operand int32) uint32 { return kind | saved<<3 | uint32(operand)<<11 }
 func arm64(kind, saved uint32, operand int32) uint32 { return kind | saved<<3 | uint32(operand)<<14 }
 
+// byRegister is the operand of a rule by a word of struct pt_regs.
+func byRegister(word, add int32) int32 {
+	return wire.UnwindOfRegister | word<<wire.UnwindOfBits | add<<(wire.UnwindOfBits+wire.UnwindRegisterBits)
+}
+
 // A scene is a program at a moment.
 type scene struct {
 	convention *Convention
@@ -43,6 +48,7 @@ type scene struct {
 	pc, sp, fp, link int64
 	words            map[int64]int64
 	kernel           map[int64]int64 // memory of the kernel
+	saved            int64           // where it keeps the registers
 	atEntry          bool
 	most             int64 // frames, 0: 20
 }
@@ -59,7 +65,8 @@ func walk(t *testing.T, s scene) (addrs []int64, why int64) {
 	if w.Most == 0 {
 		w.Most = maxFrames
 	}
-	w.Start(Registers{PC: b.Const(s.pc), SP: b.Const(s.sp), FP: b.Const(s.fp), Link: b.Const(s.link)})
+	w.Start(Registers{PC: b.Const(s.pc), SP: b.Const(s.sp), FP: b.Const(s.fp), Link: b.Const(s.link),
+		Saved: b.Const(s.saved)})
 	on, stop := b.NewBlock(), b.NewBlock()
 	head := b.NewBlock()
 	b.Jump(head)
@@ -249,6 +256,31 @@ func TestWalk(t *testing.T) {
 			most:  3,
 			words: map[int64]int64{stack - 8: 0, stack: at(1), stack + 8: at(1), stack + 16: at(1), stack + 24: at(1)},
 		}, []int64{at(1), at(1), at(1)}, wire.UnwindLimit},
+		"another register": {scene{convention: AMD64,
+			rows: []row{{0x100, amd64(wire.UnwindSignal, 3, byRegister(13, 1))}, {0x200, amd64(wire.UnwindFP, 0, 2)},
+				{0x300, stopRow}},
+			pc: at(1), sp: stack, saved: 0x5000, kernel: map[int64]int64{0x5000 + 13*8: stack + 0x40},
+			words: map[int64]int64{stack + 0x30: stack + 0x80, stack + 0x38: 0, stack + 0x40: at(2), stack + 0x80: 0,
+				stack + 0x88: at(3)},
+		}, []int64{at(1), at(2), at(3)}, wire.UnwindReached},
+		"another register, below it": {scene{convention: AMD64,
+			rows: []row{{0x100, amd64(wire.UnwindSignal, 0, byRegister(0, -2))}, {0x200, stopRow}},
+			pc:   at(1), sp: stack, saved: 0x5000, kernel: map[int64]int64{0x5000: stack + 0x40},
+			words: map[int64]int64{stack + 0x20: 0, stack + 0x28: at(2)},
+		}, []int64{at(1), at(2)}, wire.UnwindReached},
+		"another register, of a caller": {scene{convention: AMD64,
+			rows: []row{{0x100, amd64(wire.UnwindSP, 0, 1)}, {0x200, amd64(wire.UnwindSignal, 0, byRegister(0, 1))}},
+			pc:   at(1), sp: stack, saved: 0x5000, kernel: map[int64]int64{0x5000: stack + 0x40},
+			words: map[int64]int64{stack - 8: 0, stack: at(2), stack + 0x38: 0, stack + 0x40: at(3)},
+		}, []int64{at(1), at(2)}, wire.UnwindNoFrame},
+		"another register, out of reach": {scene{convention: AMD64,
+			rows: []row{{0x100, amd64(wire.UnwindSignal, 0, byRegister(0, 1))}}, pc: at(1), sp: stack,
+		}, []int64{at(1)}, wire.UnwindNoFrame},
+		"arm64: another register": {scene{convention: ARM64,
+			rows: []row{{0x100, arm64(wire.UnwindSignal, 2, byRegister(9, 1))}, {0x200, stopRow}},
+			pc:   at(1), sp: stack, saved: 0x5000, kernel: map[int64]int64{0x5000 + 9*8: stack + 0x40},
+			words: map[int64]int64{stack + 0x38: 0, stack + 0x40: at(2)},
+		}, []int64{at(1), at(2)}, wire.UnwindReached},
 		"replaced return addresses": {scene{convention: AMD64,
 			rows: []row{{0x100, amd64(wire.UnwindSP, 0, 1)}, {0x200, amd64(wire.UnwindSP, 0, 1)}, {0x300, stopRow}},
 			pc:   at(1), sp: stack,

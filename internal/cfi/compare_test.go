@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/go-delve/delve/pkg/dwarf/frame"
@@ -194,17 +195,24 @@ func parsed(t *testing.T, f *elffile.File, name string) frame.FrameDescriptionEn
 	return list
 }
 
+// The names of registers by their numbers in DWARF.
+var (
+	dwarfAMD64 = strings.Fields("rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15")
+	dwarfARM64 = strings.Fields("x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x20 x21 x22 " +
+		"x23 x24 x25 x26 x27 x28 x29 x30 sp")
+)
+
 func saidByDelve(machine elf.Machine, c *frame.FrameContext) said {
-	fp, numbers := uint64(6), map[uint64]string{6: "rbp", 7: "rsp"}
+	fp, names := uint64(6), dwarfAMD64
 	if machine == elf.EM_AARCH64 {
-		fp, numbers = 29, map[uint64]string{29: "x29", 31: "sp"}
+		fp, names = 29, dwarfARM64
 	}
 	out := said{cfa: expression, fp: place(c.Regs[fp]), pc: "elsewhere"}
 	if c.RetAddrReg == 16 || c.RetAddrReg == 30 {
 		out.pc = place(c.Regs[c.RetAddrReg])
 	}
 	if c.CFA.Rule == frame.RuleCFA {
-		out.cfa = fmt.Sprintf("%s%+d", numbers[c.CFA.Reg], c.CFA.Offset)
+		out.cfa = fmt.Sprintf("%s%+d", names[c.CFA.Reg], c.CFA.Offset)
 	}
 	return out
 }

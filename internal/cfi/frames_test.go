@@ -98,7 +98,7 @@ func TestInstructions(t *testing.T) {
 		{"def_cfa_sf", "41 12077e", "1001 rsp+16 u c-8"},
 		{"def_cfa_offset_sf", "41 137d", "1001 rsp+24 u c-8"},
 		{"a CFA below the register", "41 1306", "1001 rsp-48 u c-8"},
-		{"def_cfa, of another register", "41 0c0a00 42 0c0708", "1001 none | 1003 rsp+8 u c-8"},
+		{"def_cfa, of another register", "41 0c0a00 42 0c0708", "1001 r10+0 u c-8 | 1003 rsp+8 u c-8"},
 		{"def_cfa, register 263, which is none", "41 0c870208", "1001 none"},
 		{"an offset that is no word", "41 0e11", "1001 none"},
 		{"the largest offset", "41 0ef8ffff03", "1001 rsp+8388600 u c-8"},

@@ -97,8 +97,10 @@ func (b *block) add(t *testing.T, columns, cells []string, fp string) {
 	if b.elsewhere {
 		l.said.pc = "elsewhere"
 	}
-	if l.said.pc == "s" { // it is said to be where it was
-		l.said.pc = "u"
+	for _, place := range []*string{&l.said.fp, &l.said.pc} {
+		if *place == "s" { // it is said to be where it was
+			*place = "u"
+		}
 	}
 	if n := len(b.lines); n > 0 && b.lines[n-1].addr == l.addr {
 		b.lines = b.lines[:n-1]
@@ -129,7 +131,7 @@ func ruleAt(rows []cfi.Row, addr uint64) uint32 {
 	return rows[i].Rule
 }
 
-var plain = regexp.MustCompile(`^(rsp|rbp|sp|x29)\+(\d+)$`)
+var plain = regexp.MustCompile(`^(r[a-d]x|r[sd]i|r[bs]p|r[0-9]+|sp|x[0-9]+)\+(\d+)$`)
 
 // maxSaved is how far below CFA a rule of arm64 cannot say that something is saved; of Go, it says 8 bytes more.
 const maxSaved = 8<<wire.UnwindSavedBitsARM64 - 8

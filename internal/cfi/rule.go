@@ -14,6 +14,9 @@ type arch struct {
 	// pushes: a call pushes its return address, and so do stubs of calls into libraries what they have to say.
 	pushes bool
 
+	// regs is where struct pt_regs has each register that a CFA can be counted from beside sp and fp, in words.
+	regs map[uint64]int64
+
 	// rule gives what the state of a program says: UnwindNone if no rule can say it.
 	rule func(*program) uint32
 
@@ -39,6 +42,7 @@ const (
 var arches = map[elf.Machine]*arch{
 	elf.EM_X86_64: {
 		fp: 6, sp: 7, pc: 16, savedBits: wire.UnwindSavedBitsAMD64, pushes: true, rule: amd64Rule,
+		regs:         amd64Regs(),
 		signalReturn: []byte("\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05"), nop: 1, // mov $rt_sigreturn, %rax; syscall
 		stub:     wire.UnwindSP | 1<<amd64Operand,
 		lazyStub: []byte("\xff\x35"), // push; jmp; then, 16 bytes each: jmp, push, jmp
@@ -50,6 +54,7 @@ var arches = map[elf.Machine]*arch{
 	},
 	elf.EM_AARCH64: {
 		fp: 29, sp: 31, pc: 30, savedBits: wire.UnwindSavedBitsARM64, rule: arm64Rule,
+		regs:         arm64Regs(),
 		signalReturn: []byte("\x68\x11\x80\xd2\x01\x00\x00\xd4"), nop: 4, // mov x8, #rt_sigreturn; svc #0
 		stub:     wire.UnwindSP,
 		lazyStub: []byte("\xf0\x7b\xbf\xa9"), // stp x16, x30, [sp, #-16]!
@@ -59,6 +64,23 @@ var arches = map[elf.Machine]*arch{
 			{32, wire.UnwindSP},
 		},
 	},
+}
+
+// amd64Regs: struct pt_regs (arch/x86/include/asm/ptrace.h) begins with r15, r14, … r12, bp and bx, then come r11 to
+// r8, ax, cx, dx, si and di. DWARF counts rax, rdx, rcx, rbx, rsi and rdi first, and r8 to r15 from 8 on.
+func amd64Regs() map[uint64]int64 {
+	return map[uint64]int64{
+		15: 0, 14: 1, 13: 2, 12: 3, 3: 5, 11: 6, 10: 7, 9: 8, 8: 9, 0: 10, 2: 11, 1: 12, 4: 13, 5: 14,
+	}
+}
+
+// arm64Regs: both have x0 to x28 in order.
+func arm64Regs() map[uint64]int64 {
+	out := map[uint64]int64{}
+	for n := range 29 {
+		out[uint64(n)] = int64(n)
+	}
+	return out
 }
 
 // word is how many bytes offsets count.
@@ -109,9 +131,11 @@ const (
 func (a *arch) term(t term, saved int64) uint32 {
 	at, whole := words(t.at)
 	add, also := words(t.add)
-	if !whole || !also || t.register != a.sp && t.register != a.fp || at > maxMemory || at < -maxMemory-1 ||
-		add > maxWords || add < -maxWords {
+	if !whole || !also || at > maxMemory || at < -maxMemory-1 || add > maxWords || add < -maxWords {
 		return wire.UnwindNone
+	}
+	if t.register != a.sp && t.register != a.fp {
+		return a.byRegister(t, saved, add)
 	}
 	kinds := [...][2]uint32{1: {wire.UnwindSP, wire.UnwindFP}, 2: {wire.UnwindSPMem, wire.UnwindFPMem}}[t.depth]
 	kind := kinds[0]
@@ -122,6 +146,16 @@ func (a *arch) term(t term, saved int64) uint32 {
 		add = add<<memoryBits | at&(1<<memoryBits-1)
 	}
 	return a.make(kind, saved, add)
+}
+
+// byRegister makes the rule of a CFA that is counted from another register than those that a walk follows.
+func (a *arch) byRegister(t term, saved, add int64) uint32 {
+	n, ok := a.regs[t.register]
+	if !ok || t.depth != 1 {
+		return wire.UnwindNone
+	}
+	operand := wire.UnwindOfRegister | (n|add<<wire.UnwindRegisterBits)<<wire.UnwindOfBits
+	return a.make(wire.UnwindSignal, saved, operand)
 }
 
 // The place of rip in the frame of a signal, above the stack pointer.

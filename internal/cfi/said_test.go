@@ -3,6 +3,7 @@ package cfi_test
 import (
 	"debug/elf"
 	"fmt"
+	"strings"
 
 	"github.com/startrace/startrace/internal/wire"
 )
@@ -18,11 +19,14 @@ const expression = "exp"
 type cpu struct {
 	sp, fp    string
 	savedBits int
+	words     []string // of struct pt_regs
 }
 
 var cpus = map[elf.Machine]cpu{
-	elf.EM_X86_64:  {"rsp", "rbp", wire.UnwindSavedBitsAMD64},
-	elf.EM_AARCH64: {"sp", "x29", wire.UnwindSavedBitsARM64},
+	elf.EM_X86_64: {"rsp", "rbp", wire.UnwindSavedBitsAMD64, strings.Fields(
+		"r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi")},
+	elf.EM_AARCH64: {"sp", "x29", wire.UnwindSavedBitsARM64, strings.Fields(
+		"x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x20 x21 x22 x23 x24 x25 x26 x27 x28")},
 }
 
 // say takes a rule apart. UnwindNone is the zero value.
@@ -57,7 +61,11 @@ func (s said) with(c cpu, kind uint32, n int) said {
 	case wire.UnwindFP:
 		s.cfa = fmt.Sprintf("%s%+d", c.fp, 8*n)
 	case wire.UnwindSignal:
-		return said{expression, expression, expression}
+		if n&(1<<wire.UnwindOfBits-1) != wire.UnwindOfRegister {
+			return said{expression, expression, expression}
+		}
+		register := n >> wire.UnwindOfBits & (1<<wire.UnwindRegisterBits - 1)
+		s.cfa = fmt.Sprintf("%s%+d", c.words[register], 8*(n>>(wire.UnwindOfBits+wire.UnwindRegisterBits)))
 	case wire.UnwindStop:
 		return said{pc: "stop"}
 	case wire.UnwindStub:

@@ -87,7 +87,12 @@ const (
 	UnwindSP   = 1 // CFA is the stack pointer and the operand, in words of 8 bytes
 	UnwindFP   = 2 // CFA is the frame pointer and the operand, in words
 	// UnwindSignal is the frame of a signal if the operand is UnwindOfSignal: the registers lie there as the kernel has
-	// put them. If it is UnwindOfReturn, the place is code of the kernel's that has replaced a return address.
+	// put them. If it is UnwindOfReturn, the place is code of the kernel's that has replaced a return address. If its
+	// lowest bits are UnwindOfRegister, the CFA is another register and some words. Registers are known of the frame
+	// with which a walk begins, and so the rule is of no use to others. The register is said by where struct pt_regs
+	// has it.
+	//
+	//	words | word of struct pt_regs 5 | UnwindOfRegister 2
 	UnwindSignal = 3
 	UnwindStop   = 4 // the outermost frame: there is no caller
 	// UnwindStub, of amd64: an entry of the PLT, which pushes a word on the way. CFA is the stack pointer and 8, and 8
@@ -101,8 +106,12 @@ const (
 	UnwindFPMem = 6
 	UnwindSPMem = 7
 
-	UnwindOfSignal = 0
-	UnwindOfReturn = 1
+	UnwindOfSignal   = 0
+	UnwindOfReturn   = 1
+	UnwindOfRegister = 2
+	UnwindOfBits     = 2
+
+	UnwindRegisterBits = 5
 
 	UnwindSavedBitsAMD64 = 8
 	UnwindSavedBitsARM64 = 11

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -193,6 +194,26 @@ func TestStackOfBareCode(t *testing.T) {
 	}
 	if want := "1 of 2 stacks of " + bin + " does not reach its beginning: " + why; !strings.Contains(e.stderr, want) {
 		t.Errorf("said %q, want %q", e.stderr, want)
+	}
+}
+
+// A function whose frame begins at another register than the stack pointer and the frame pointer, as OpenSSL's do: the
+// kernel has that register of the frame with which a stack begins.
+func TestStackByRegister(t *testing.T) {
+	bin := traceable(t, "registers")
+	behind := map[string]int{"amd64": 18, "arm64": 16}[runtime.GOARCH] // the system call in moved
+	text := script(t, fmt.Sprintf("n = count()\nfor point in (\"syscall:getppid\", \"uprobe:%s:moved+%d\"):\n"+
+		"    probe(point, kernel = lambda e: n[e.probe, e.ustack()].add())\n", bin, behind))
+	e := startrace(t, text, "-c", bin).ok(t)
+	for _, point := range []string{"getppid", "moved"} {
+		whole := regexp.MustCompile(`(?s)` + point + `[^\n]*\n    moved\S* \(registers\)\n` +
+			`    calls\S* \(registers\)\n    main\S* \(registers\)\n.*_start\S* \(registers\)\n\]: 10`)
+		if !whole.MatchString(e.stdout) {
+			t.Errorf("%s: got\n%s", point, e.stdout)
+		}
+	}
+	if strings.Contains(e.stderr, "do not reach") {
+		t.Errorf("said %q", e.stderr)
 	}
 }
 

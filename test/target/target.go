@@ -43,6 +43,8 @@ var recipes = map[string]recipe{
 	"goroutines": {source: "goroutines.go", command: []string{"go", "build", "-trimpath"}},
 
 	"bare": {source: "bare.c", command: []string{"gcc", "-O1", "-static"}},
+	// registers has a function whose frame begins at a register of its own.
+	"registers": {source: "registers.c", command: []string{"gcc", "-O1", "-static", "-fomit-frame-pointer"}},
 	"walks": {source: "walks.c", command: []string{"gcc", "-O2", "-fomit-frame-pointer",
 		"-fno-optimize-sibling-calls", "-static"}},
 	"walks-shared": {source: "walks.c", command: []string{"gcc", "-O2", "-fomit-frame-pointer",
