@@ -70,7 +70,7 @@ func sumCall(_ *Env, c *call) (starlark.Value, error) {
 	}
 	for v := range starlark.Elements(it) {
 		var err error
-		if total, err = starlark.Binary(syntax.PLUS, total, v); err != nil {
+		if total, err = value.Operate(syntax.PLUS, total, v); err != nil {
 			return nil, fmt.Errorf("sum: %w", err)
 		}
 	}

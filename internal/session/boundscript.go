@@ -24,7 +24,7 @@ func boundScript(host *script.Host, most time.Duration, s *signals) (done func()
 		case <-ended:
 		case <-time.After(most):
 			host.Cancel(fmt.Sprintf("the top level did not end by itself within %v (--duration)", most))
-			s.awaitScript(ended)
+			s.awaitScript(ended, "for longer than --duration")
 			host.Resume()
 		}
 	}()
@@ -35,8 +35,8 @@ func boundScript(host *script.Host, most time.Duration, s *signals) (done func()
 }
 
 // awaitScript waits until a top level that was told to end has ended, and gives up where it is in a builtin that
-// nothing ends.
-func (s *signals) awaitScript(ended <-chan struct{}) {
+// nothing ends. when says since when.
+func (s *signals) awaitScript(ended <-chan struct{}, when string) {
 	for since := cpuTime(); ; {
 		select {
 		case <-ended:
@@ -44,8 +44,9 @@ func (s *signals) awaitScript(ended <-chan struct{}) {
 		case <-time.After(looks):
 		}
 		if cpuTime()-since >= unheard {
-			s.giveUp("startrace: the top level of the script is in a builtin that cannot be ended, " +
-				"for longer than --duration: the run ends")
+			s.giveUp("startrace: the top level of the script is in a builtin that cannot be ended, " + when +
+				": the run ends")
+			return
 		}
 	}
 }

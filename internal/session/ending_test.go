@@ -126,7 +126,7 @@ func declared(t *testing.T, o Options) *session {
 	if _, err := s.runScript(args); err != nil {
 		t.Fatal(err)
 	}
-	s.declared.Store(true)
+	close(s.declared)
 	return s
 }
 

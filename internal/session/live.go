@@ -57,7 +57,7 @@ func (l *Live) Begin() (err error) {
 	}
 	l.s.mayGrow(l.common, l.gone)
 	l.s.begin()
-	l.s.declared.Store(true)
+	close(l.s.declared)
 	return nil
 }
 

@@ -40,7 +40,8 @@ func newSession(o Options) *session {
 			return doing{call, waits, cpuTime()}
 		}, held: func() time.Duration { return s.out.Waited() }}
 	s.signals = &signals{bell: s.bell, ending: s.ending, came: make(chan struct{}),
-		before: s.target.Abort, failure: s.failure, say: func(text string) { mistake.Print(o.Stderr, text) }}
+		declared: make(chan struct{}),
+		before:   s.target.Abort, failure: s.failure, say: func(text string) { mistake.Print(o.Stderr, text) }}
 	s.loaded = &loaded{frames: stacks.New(s.messages, &s.naming)}
 	s.calls = newCalls(&s.Options, s.out, s.messages)
 	s.host = script.New(script.Options{

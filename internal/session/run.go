@@ -39,7 +39,7 @@ func Run(o Options) (exit int, err error) {
 	done := boundScript(s.host, s.Duration, s.signals)
 	ended, err := s.runScript(args)
 	done()
-	s.declared.Store(true)
+	close(s.declared)
 	if ended || err != nil {
 		return s.finish(err)
 	}

@@ -24,8 +24,8 @@ type signals struct {
 	hurried atomic.Bool
 	// reading is set while the script is read, which may be a pipe that waits. Then the first signal ends the process.
 	reading atomic.Bool
-	// declared is set once the top level of the script has run. Before, a signal ends the script.
-	declared atomic.Bool
+	// declared is closed once the top level of the script has run. Before, a signal ends the script.
+	declared chan struct{}
 	// came is closed when the first signal has come.
 	came chan struct{}
 	// before is called before the process is ended at once.
@@ -49,7 +49,7 @@ func (s *signals) watch(signals <-chan os.Signal, cancel func()) {
 			if n == 0 {
 				close(s.came)
 			}
-			switch declared := s.declared.Load(); {
+			switch declared := s.isDeclared(); {
 			case n > 1 || n > 0 && !declared || s.reading.Load():
 				s.abort()
 			case n > 0:
@@ -57,12 +57,22 @@ func (s *signals) watch(signals <-chan os.Signal, cancel func()) {
 				cancel()
 			case !declared:
 				cancel()
+				go s.awaitScript(s.declared, "after the signal")
 			default:
 				s.ending.ask(true)
 			}
 			s.bell.Ring()
 		}
 	}()
+}
+
+func (s *signals) isDeclared() bool {
+	select {
+	case <-s.declared:
+		return true
+	default:
+		return false
+	}
 }
 
 // groupWait is how long a signal to the process group may take to be noticed here, after it has ended the command.

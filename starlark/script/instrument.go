@@ -27,6 +27,7 @@ import (
 //	s[i:j:k]        $stepped(s)[i:j:k]
 //	s[i:j]          $sliced(s)[i:j]
 //	b"\x01"         $bytes("\x01")
+//	(x, y)          $tuple((x, y))            and other ways to nest tuples (nested.go)
 //	x in y          $in(x, y)                 also not in, == and !=, of what could be a list that was cut; of names
 //	                                          $in(x, y) if $any_cut else x in y
 //	e.args.dfd      $bits($ev[0], $ev[-1])    in a copy, where printf shows it without its sign, or as a text
@@ -61,6 +62,7 @@ var instruments = starlark.StringDict{
 	calledName:  starlark.NewBuiltin(calledName, called),
 	bytesName:   starlark.NewBuiltin(bytesName, bytesLiteral),
 	timesName:   operator(timesName, syntax.STAR, value.Operate),
+	tupleName:   starlark.NewBuiltin(tupleName, checkedTuple),
 	boundedName: starlark.NewBuiltin(boundedName, bounded),
 	textName:    onOperand(textName, value.WithMethods),
 	steppedName: onOperand(steppedName, value.Stepped),
@@ -110,17 +112,21 @@ var getattr = starlark.NewBuiltin("getattr", func(th *starlark.Thread, b *starla
 	return starlark.Universe["getattr"].(*starlark.Builtin).CallInternal(th, args, kwargs)
 })
 
-// called calls a method that adds many elements to a list, set or dict.
+// called calls a method that adds many elements to a list, set or dict, or makes tuples.
 func called(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
 	error) {
 	if err := checkGrowth(th, args); err != nil {
 		return nil, err
 	}
-	return starlark.Call(th, args[0], args[1:], kwargs)
+	made, err := starlark.Call(th, args[0], args[1:], kwargs)
+	if err != nil {
+		return nil, err
+	}
+	return made, checkMade(made)
 }
 
 // calledMethods are the methods for which called stands.
-var calledMethods = map[string]bool{"extend": true, "union": true, "update": true}
+var calledMethods = map[string]bool{"extend": true, "union": true, "update": true, "items": true, "popitem": true}
 
 // checkGrowth refuses a method that would add too many elements to its receiver, or more than there is room for.
 func checkGrowth(th *starlark.Thread, args starlark.Tuple) error {
@@ -215,11 +221,14 @@ func bits(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []star
 }
 
 // An instrumenter changes a tree, and back.
-type instrumenter struct{ undo []func() }
+type instrumenter struct {
+	undo []func()
+	rest rest
+}
 
 // instrument changes the tree of a file and gives the way back.
 func instrument(f *syntax.File) (restore func()) {
-	in := &instrumenter{}
+	in := &instrumenter{rest: rest{}}
 	in.stmts(f.Stmts)
 	return func() {
 		for i := len(in.undo) - 1; i >= 0; i-- {
@@ -238,15 +247,19 @@ func (in *instrumenter) stmt(s syntax.Stmt) {
 	switch s := s.(type) {
 	case *syntax.AssignStmt:
 		in.target(s.LHS)
-		in.expr(&s.RHS)
+		if isPattern(s.LHS) {
+			in.expand(&s.RHS)
+		} else {
+			in.expr(&s.RHS)
+		}
 		in.assign(s)
 	case *syntax.DefStmt:
 		in.params(s.Params)
-		in.stmts(s.Body)
+		in.rest.within(s.Params, func() { in.stmts(s.Body) })
 	case *syntax.ExprStmt:
 		in.expr(&s.X)
 	case *syntax.ForStmt:
-		in.expr(&s.X)
+		in.expand(&s.X)
 		in.stmts(s.Body)
 	case *syntax.WhileStmt:
 		in.expr(&s.Cond)
@@ -324,13 +337,38 @@ func (in *instrumenter) expr(p *syntax.Expr) {
 		in.undo = append(in.undo, func() { *p = old })
 		*p = with
 	}
+	in.tuple(p)
+}
+
+// tuple makes `$tuple(x)` of what could be a tuple in which another one stands twice.
+func (in *instrumenter) tuple(p *syntax.Expr) {
+	switch x := (*p).(type) {
+	case *syntax.TupleExpr:
+		if !couldNest(x.List) {
+			return
+		}
+	case *syntax.Ident:
+		if in.rest[x.Name] == 0 {
+			return
+		}
+	default:
+		return
+	}
+	old := *p
+	pos, _ := old.Span()
+	in.undo = append(in.undo, func() { *p = old })
+	*p = callOf(tupleName, pos, old)
 }
 
 func (in *instrumenter) inside(x syntax.Expr) {
 	switch x := x.(type) {
 	case *syntax.BinaryExpr:
 		in.expr(&x.X)
-		in.expr(&x.Y)
+		if x.Op == syntax.IN || x.Op == syntax.NOT_IN || x.Op == syntax.PERCENT {
+			in.expand(&x.Y)
+		} else {
+			in.expr(&x.Y)
+		}
 	case *syntax.CallExpr:
 		in.expr(&x.Fn)
 		for i, a := range x.Args {
@@ -342,7 +380,7 @@ func (in *instrumenter) inside(x syntax.Expr) {
 				}
 			case *syntax.UnaryExpr:
 				if a.Op == syntax.STAR {
-					in.expr(&a.X)
+					in.expand(&a.X)
 					in.bound(&a.X)
 					continue
 				}
@@ -368,7 +406,7 @@ func (in *instrumenter) inside(x syntax.Expr) {
 	case *syntax.LambdaExpr:
 		in.params(x.Params)
 		in.undo = append(in.undo, func() { resolvedBody(x) })
-		in.expr(&x.Body)
+		in.rest.within(x.Params, func() { in.expr(&x.Body) })
 	case *syntax.ListExpr:
 		in.list(x.List)
 	case *syntax.ParenExpr:
@@ -402,7 +440,7 @@ func (in *instrumenter) comprehension(x *syntax.Comprehension) {
 	for _, c := range x.Clauses {
 		switch c := c.(type) {
 		case *syntax.ForClause:
-			in.expr(&c.X)
+			in.expand(&c.X)
 			if all { // else nobody knows how many elements there will be
 				in.bound(&c.X)
 			}
@@ -487,8 +525,10 @@ func isSmallOf(x, y syntax.Expr) bool {
 	case *syntax.Literal:
 		text, isText := y.Value.(string)
 		return !isText || !escape.Any(text)
-	case *syntax.ListExpr, *syntax.TupleExpr:
+	case *syntax.ListExpr:
 		return true
+	case *syntax.TupleExpr:
+		return !slices.ContainsFunc(y.List, func(x syntax.Expr) bool { return !isFlat(x) })
 	}
 	return isNumber(y)
 }

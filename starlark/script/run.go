@@ -44,6 +44,9 @@ func New(o Options) *Host {
 		}
 		h.predeclared[name] = boundedBuiltin(f.(*starlark.Builtin))
 	}
+	for _, name := range makesNested {
+		h.predeclared[name] = checkingNested(h.predeclared[name].(*starlark.Builtin))
+	}
 	h.thread = &starlark.Thread{Name: "script", Load: h.load}
 	h.going = newGoing(h.thread)
 	h.env.Wait = h.going.wait

@@ -36,6 +36,9 @@ func Operate(op syntax.Token, x, y starlark.Value) (starlark.Value, error) {
 	}
 	z, err := starlark.Binary(op, x, y)
 	if made, isTuple := z.(starlark.Tuple); isTuple {
+		if err == nil {
+			err = CheckNested(made)
+		}
 		return endingAsLast(x, y, made), err
 	}
 	if s, ok := z.(starlark.String); ok && !isNothing(string(s)) {

@@ -64,7 +64,7 @@ func updateTable(t *Table, k starlark.Value, op syntax.Token, v starlark.Value) 
 		case old == starlark.None || IsFault(old):
 			return fmt.Errorf("%s= of an entry that is %s, an int was wanted", op, old)
 		}
-		next, err := starlark.Binary(op, old, v)
+		next, err := Operate(op, old, v)
 		if err != nil {
 			return err
 		}

@@ -73,7 +73,7 @@ for i in range(100000000): x.append(i)`,
 
 // nested makes a small value with a long text.
 const nested = `a = ()
-for i in range(60): a = (a, a)
+for i in range(60): a = [a, a]
 `
 
 // What the builtins of the interpreter make stays within the memory that a run was given: what would be more is refused

@@ -1,11 +1,21 @@
 package accept
 
 import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/test/tried"
 )
+
+// endlessComparison makes two lists that take years to be compared, and no memory.
+const endlessComparison = "a, b = [0] * 1000, [0] * 1000\nfor i in range(8): a, b = [a] * 1000, [b] * 1000\n"
 
 // What the top level of a script does is bounded as the run is: it can go on without end, wait for a command, or be in
 // a builtin that takes more time than there is.
@@ -15,7 +25,7 @@ func TestTopLevelIsBounded(t *testing.T) {
 		"for i in range(1 << 40):\n    pass\n":                      ended,
 		"def main():\n    for i in range(1 << 40):\n        pass\n": ended,
 		`run(["sleep", "1000"], timeout = "1000s")`:                 ended,
-		"a = ()\nfor i in range(60):\n    a = (a, a)\nx = {a: 1}\n": "is in a builtin that cannot be ended",
+		endlessComparison + "x = a < b\n":                           "is in a builtin that cannot be ended",
 	}
 	tried.Many(t, "%d scripts", len(scripts))
 	for text, want := range scripts {
@@ -26,5 +36,32 @@ func TestTopLevelIsBounded(t *testing.T) {
 				t.Errorf("status %d, %s, want %q", e.status, e.stderr, want)
 			}
 		})
+	}
+}
+
+// A signal ends a script that is in such a builtin, too, and one that has not come to it yet.
+func TestSignalEndsTheTopLevel(t *testing.T) {
+	begun := filepath.Join(t.TempDir(), "begun")
+	if err := unix.Mkfifo(begun, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text := script(t, fmt.Sprintf("run([%q, %q, %q])\n", "sh", "-c", "echo > "+begun)+endlessComparison+"x = a < b\n")
+	cmd := exec.Command(program(t, "startrace"), "--allow-run", text)
+	stderr := &strings.Builder{}
+	cmd.Stderr = stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.ReadFile(begun); err != nil { // waits for the script
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	if err := cmd.Process.Signal(unix.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	err := cmd.Wait()
+	if said := stderr.String(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(said, "interrupted") &&
+		!strings.Contains(said, "is in a builtin that cannot be ended, after the signal") {
+		t.Errorf("%v: %s", err, said)
 	}
 }

@@ -27,7 +27,7 @@ var sharedValues = map[string]string{
 const sharing = `text = "x" * 100000
 def nested():
     a = ("a",)
-    for i in range(40): a = (a, a)
+    for i in range(40): a = [a, a]
     return a
 def large():
     n = 1 << 500
