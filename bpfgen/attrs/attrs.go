@@ -44,7 +44,7 @@ var ofTypes = map[string][]string{
 	"bytes": {"elems"},
 	"list":  {"append", "clear", "extend", "index", "insert", "pop", "remove"},
 	"dict":  {"clear", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values"},
-	"stack": {"folded"},
+	"stack": {"folded", "merged"},
 	"table": {"add", "clear", "get", "items", "keys", "pop", "remove", "set", "values"},
 	"cell":  {"add", "get", "set"},
 }

@@ -1,6 +1,9 @@
 package infer
 
 import (
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen/attrs"
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -140,6 +143,10 @@ func (b attributes) exprAttr(x val, name string, pos plan.Pos) val {
 		}
 		if e.Type.Leads() {
 			return b.memory().pointerField(e, name, pos)
+		}
+	case types.Stack:
+		if names, _ := attrs.Of("stack"); slices.Contains(names, name) {
+			refuse(pos, "a stack has .%s() in user space only, which reads its addresses", name)
 		}
 	}
 	wrong(pos, "%s has no field %s", x.describe(), name)

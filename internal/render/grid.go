@@ -95,22 +95,30 @@ func (g *grid) addKey(line []string, v Value) []string {
 	return line
 }
 
-// percent adds each row's share of the sum over all rows of the table, shown
-// or not.
+// percent adds the share of each row.
 func (g *grid) percent(t *Table, rows []Row, o Options) {
+	g.head = append(g.head, "%")
+	g.right = append(g.right, true)
+	share := t.shares(o)
+	for i, r := range rows {
+		g.cells[i] = append(g.cells[i], share(r))
+	}
+}
+
+// shares gives each row's share of the sum over all rows of the table, shown
+// or not.
+func (t *Table) shares(o Options) func(Row) string {
 	value, _, _ := t.sortColumn(strings.TrimPrefix(o.Sort, "-")) // checked by order
 	sum := 0.0
 	for _, r := range t.Rows {
 		sum += magnitude(value(r))
 	}
-	g.head = append(g.head, "%")
-	g.right = append(g.right, true)
-	for i, r := range rows {
+	return func(r Row) string {
 		share := 0.0
 		if sum != 0 {
 			share = 100 * magnitude(value(r)) / sum
 		}
-		g.cells[i] = append(g.cells[i], strconv.FormatFloat(share, 'f', 1, 64)+"%")
+		return strconv.FormatFloat(share, 'f', 1, 64) + "%"
 	}
 }
 

@@ -22,6 +22,12 @@ func (t *Table) order(o Options) ([]Row, error) {
 		}
 		return rows[:cutTop(len(rows), o.Top)], nil
 	}
+	if o.Sort == "" && hasStack(rows) { // blocks are read from the top, the greatest first
+		slices.SortStableFunc(rows, func(a, b Row) int {
+			return cmp.Or(compareSizes(value(b), value(a)), compareKeys(a.Key, b.Key))
+		})
+		return rows[:cutTop(len(rows), o.Top)], nil
+	}
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		return cmp.Or(compareSizes(value(a), value(b)), compareKeys(a.Key, b.Key))
 	})

@@ -23,7 +23,7 @@ func (p *Printer) appendTableText(dst []byte, t *Table, rows []Row, o Options) (
 	case !t.Keyed && len(t.Columns) == 1:
 		return p.appendSingle(dst, t, rows[0]), nil
 	case hasStack(rows):
-		return p.appendStacked(dst, t, rows, flat), nil
+		return p.appendStacked(dst, t, rows, flat, o), nil
 	}
 	return p.appendGrid(dst, t, rows, flat, o)
 }
@@ -92,26 +92,14 @@ func hasStack(rows []Row) bool {
 }
 
 // appendStacked renders rows whose key holds a stack: the frames below each
-// other, then the rest of the key and the values.
-func (p *Printer) appendStacked(dst []byte, t *Table, rows []Row, flat []flatColumn) []byte {
+// other, then the rest of the key and the values. What adds up to a whole has its
+// share of it.
+func (p *Printer) appendStacked(dst []byte, t *Table, rows []Row, flat []flatColumn, o Options) []byte {
+	percent, share := o.Percent || t.addsUp(), t.shares(o)
 	for _, r := range rows {
 		dst = p.separate(dst)
 		dst = append(dst, t.Name...)
-		dst = append(dst, '[')
-		for i, v := range r.Key {
-			stack, ok := v.(Stack)
-			switch {
-			case ok && i > 0:
-				dst = appendFrames(append(dst, ','), stack)
-			case ok:
-				dst = appendFrames(dst, stack)
-			case i > 0:
-				dst = appendKey(append(dst, ", "...), v)
-			default:
-				dst = appendKey(dst, v)
-			}
-		}
-		dst = append(dst, "]:"...)
+		dst = append(appendStackedKey(append(dst, '['), r.Key), "]:"...)
 		for _, c := range flat {
 			dst = append(dst, ' ')
 			unit := strings.HasPrefix(c.name, "(") // of a column without a name
@@ -123,7 +111,32 @@ func (p *Printer) appendStacked(dst []byte, t *Table, rows []Row, flat []flatCol
 				dst = append(append(dst, ' '), strings.Trim(c.name, "()")...)
 			}
 		}
+		if percent {
+			dst = append(append(append(dst, " ("...), share(r)...), ')')
+		}
 		dst = append(dst, '\n')
+	}
+	return dst
+}
+
+// addsUp reports whether the values of all rows make a whole.
+func (t *Table) addsUp() bool {
+	return t.plain() && (t.Columns[0].Kind == "count" || t.Columns[0].Kind == "total")
+}
+
+func appendStackedKey(dst []byte, key []Value) []byte {
+	for i, v := range key {
+		stack, ok := v.(Stack)
+		switch {
+		case ok && i > 0:
+			dst = appendFrames(append(dst, ','), stack)
+		case ok:
+			dst = appendFrames(dst, stack)
+		case i > 0:
+			dst = appendKey(append(dst, ", "...), v)
+		default:
+			dst = appendKey(dst, v)
+		}
 	}
 	return dst
 }

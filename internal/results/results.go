@@ -18,6 +18,8 @@ type Known struct {
 	Containers func() []value.Container
 	// Keyed reports whether kernel halves use a container, and if so whether with keys.
 	Keyed func(*plan.Container) (keyed, used bool)
+	// Stacks say which stacks reports do not tell apart.
+	Stacks value.StackSource
 }
 
 // Table gives what show() prints: an aggregation, what take() gave, a table,
@@ -29,9 +31,9 @@ func (k *Known) Table(v starlark.Value) (*render.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		return k.Snapshot(snapshot), nil
+		return k.Snapshot(snapshot)
 	case *value.Snapshot:
-		return k.Snapshot(v), nil
+		return k.Snapshot(v)
 	case *value.Table:
 		return itemsTable(v.Decl().Name, k.keyNames(v.Decl()), "table", v.Items()), nil
 	case *starlark.Dict:
@@ -50,8 +52,12 @@ func (k *Known) Table(v starlark.Value) (*render.Table, error) {
 	return nil, nil
 }
 
-// Snapshot gives what an aggregation held at one time.
-func (k *Known) Snapshot(snapshot *value.Snapshot) *render.Table {
+// Snapshot gives what an aggregation held at one time. Entries with the same stacks are one row.
+func (k *Known) Snapshot(snapshot *value.Snapshot) (*render.Table, error) {
+	snapshot, err := snapshot.Merged(k.Stacks)
+	if err != nil {
+		return nil, err
+	}
 	decl := snapshot.Decl()
 	t := &render.Table{Name: decl.Name, Kind: decl.Kind.String(), By: k.keyNames(decl), Keyed: len(decl.By) > 0}
 	columns := snapshot.Columns()
@@ -80,7 +86,7 @@ func (k *Known) Snapshot(snapshot *value.Snapshot) *render.Table {
 		t.Rows = emptyRow(columns)
 	}
 	nameColumns(t)
-	return t
+	return t, nil
 }
 
 // nameColumns takes the names of the columns from keys that are records, where by=
@@ -291,6 +297,9 @@ func stackNames(s value.Stack) render.Value {
 	for i, f := range frames {
 		out.User = f.User
 		out.Frames[i] = render.Frame{Function: f.Name, Label: f.Label(), Text: f.Text()}
+		if s.IsMerged() { // an offset that is left tells it from others
+			out.Frames[i].Function = f.Label()
+		}
 	}
 	return out
 }

@@ -118,7 +118,11 @@ func (s *session) printUnread() error {
 		if err != nil {
 			return err
 		}
-		if err := s.out.Table(s.results.Snapshot(snapshot), render.Options{}); err != nil {
+		table, err := s.results.Snapshot(snapshot)
+		if err != nil {
+			return err
+		}
+		if err := s.out.Table(table, render.Options{}); err != nil {
 			return err
 		}
 	}

@@ -53,7 +53,7 @@ func newSession(o Options) *session {
 	s.calls.host = s.host
 	s.host.Env().Flags.Own = func() []flags.Flag { return s.ownFlags().List() }
 	s.loaded.names.label(s.host.Env())
-	s.results = results.Known{Containers: s.host.Env().Containers, Keyed: s.loaded.parts.keyed}
+	s.results = results.Known{Containers: s.host.Env().Containers, Keyed: s.loaded.parts.keyed, Stacks: s.loaded.frames}
 	s.makeDelivery()
 	s.makeLoader()
 	return s

@@ -39,6 +39,8 @@ type Settings struct {
 	Format string
 	// Guard makes no cell of CSV a formula to spreadsheets (--csv-guard).
 	Guard bool
+	// Addresses keeps stacks apart in results that differ in the addresses within functions (--addresses).
+	Addresses bool
 	// Quiet leaves out messages (-q).
 	Quiet bool
 	// Verbose adds some messages (-v).

@@ -43,6 +43,7 @@ func (s *session) prepare() (scriptArgs []string, err error) {
 func (s *session) apply() (err error) {
 	s.messages.Quiet, s.messages.Verbose = s.Quiet, s.Verbose
 	s.out.Guard(s.Guard)
+	s.loaded.frames.Addresses = s.Addresses
 	if err := s.out.SetFormat(s.Format); err != nil {
 		return err
 	}

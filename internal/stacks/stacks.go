@@ -23,6 +23,9 @@ type Names struct {
 	Kernel Kernel
 	// Processes has those of programs, and what is known of processes whose stacks were taken.
 	Processes Processes
+	// Addresses keeps stacks apart in reports that differ in the offsets in their functions (--addresses).
+	Addresses bool
+	merged    merged
 	messages  *output.Messages
 	tables    []*Table
 }
@@ -70,6 +73,9 @@ func (n *Names) Short(id uint64) string { return n.find(id).short }
 func (n *Names) Unfinished(id uint64) bool { return n.find(id).unfinished }
 
 func (n *Names) find(id uint64) *namedStack {
+	if stack := n.merged.at(id); stack != nil {
+		return stack
+	}
 	var table *Table
 	for _, t := range n.tables {
 		if table == nil || t.has(id) {

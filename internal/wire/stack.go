@@ -41,6 +41,7 @@ const (
 	NoUserStack = 2 // a thread of the kernel has none
 	LostStack   = 4 // the table was full, or the id that of another stack
 	FirstStack  = 5
+	FirstMerged = 6 // the first even one, of a stack that user space has made: as reports show others
 )
 
 // MaxStack is the most addresses of a stack: the default of

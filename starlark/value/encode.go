@@ -1,6 +1,7 @@
 package value
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -143,6 +144,9 @@ func rawInt(t *wire.Type, v starlark.Value) (uint64, error) {
 			return fitFloat(t, float64(v))
 		}
 	case Stack:
+		if t.Kind == wire.StackID && v.IsMerged() {
+			return 0, errors.New("a merged stack stays in user space: keep the stack itself")
+		}
 		if t.Kind == wire.StackID {
 			return v.ID, nil
 		}

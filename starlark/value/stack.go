@@ -22,6 +22,10 @@ type StackSource interface {
 	Short(id uint64) string
 	// Unfinished reports whether a stack has callers that nobody could find.
 	Unfinished(id uint64) bool
+	// Merged gives the id of the stack as reports show it: stacks of the same functions have one.
+	Merged(id uint64) uint64
+	// MergedFrame is a frame as reports show it.
+	MergedFrame(f Frame) Frame
 }
 
 // A Stack is a sequence of frames, the leaf first, known by its id in the table
@@ -61,6 +65,17 @@ func (s Stack) Short() string {
 // Unfinished reports whether the stack has callers that nobody could find, not those beyond the frames that were
 // wanted.
 func (s Stack) Unfinished() bool { return s.src != nil && s.src.Unfinished(s.ID) }
+
+// Merged is the stack as reports show it. Two of the same functions are equal.
+func (s Stack) Merged() Stack {
+	if s.src == nil {
+		return s
+	}
+	return Stack{s.src.Merged(s.ID), s.src}
+}
+
+// IsMerged reports whether it is made of another one, as reports show it: no program knows it.
+func (s Stack) IsMerged() bool { return s.ID >= wire.FirstMerged && s.ID%2 == 0 }
 
 // String has a line for each frame, and one that says why there are no more. Names of
 // functions come from programs, and are escaped.
@@ -129,21 +144,29 @@ func (s Stack) Has(v starlark.Value) (bool, error) {
 	return false, nil
 }
 
-func (s Stack) AttrNames() []string { return []string{"folded"} }
+func (s Stack) AttrNames() []string { return []string{"folded", "merged"} }
 
-// Attr has the method folded: names from the root to the leaf, as flame
-// graphs want them.
+// Attr has the methods folded, names from the root to the leaf, as flame
+// graphs want them, and merged, the stack as reports show it.
 func (s Stack) Attr(name string) (starlark.Value, error) {
-	if name != "folded" {
-		return nil, nil
+	switch name {
+	case "folded":
+		return s.method(name, func() starlark.Value { return starlark.String(s.folded()) }), nil
+	case "merged":
+		return s.method(name, func() starlark.Value { return s.Merged() }), nil
 	}
-	return method("folded", s, func(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+	return nil, nil
+}
+
+// method is a method without arguments.
+func (s Stack) method(name string, gives func() starlark.Value) starlark.Value {
+	return method(name, s, func(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
 		error) {
-		if err := starlark.UnpackArgs("folded", args, kwargs); err != nil {
+		if err := starlark.UnpackArgs(name, args, kwargs); err != nil {
 			return nil, err
 		}
-		return starlark.String(s.folded()), nil
-	}), nil
+		return gives(), nil
+	})
 }
 
 func (s Stack) folded() string {

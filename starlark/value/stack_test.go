@@ -30,9 +30,24 @@ func (n namedStacks) Short(id uint64) string {
 // Unfinished is said of stack 11.
 func (n namedStacks) Unfinished(id uint64) bool { return id == 11 }
 
+// Merged makes one of stacks 7 and 13.
+func (n namedStacks) Merged(id uint64) uint64 {
+	if id == 7 || id == 13 {
+		return 8
+	}
+	return id
+}
+
+func (n namedStacks) MergedFrame(f Frame) Frame {
+	return Frame{Name: f.Name, Module: f.Module, User: f.User}
+}
+
 var someStacks = namedStacks{
 	7: {{Name: "vfs_write", Offset: 1, Addr: 0x101}, {Name: "nft_do", Offset: 0x20, Module: "nf_tables", Addr: 0x220},
 		{Name: "a;b", Addr: 0x300}},
+	13: {{Name: "vfs_write", Offset: 9, Addr: 0x109}, {Name: "nft_do", Offset: 0x20, Module: "nf_tables", Addr: 0x220},
+		{Name: "a;b", Addr: 0x300}},
+	8:  {{Name: "vfs_write"}, {Name: "nft_do", Module: "nf_tables"}, {Name: "a;b"}},
 	11: {{Name: "read", Addr: 0x10, User: true}},
 	9: {{Name: "write", Offset: 0x10, Module: "libc.so.6", Addr: 0x10, User: true},
 		{Name: "app+0x20", Module: "app", Addr: 0x20, User: true}, {Name: "0x30", Addr: 0x30, User: true}},
@@ -44,7 +59,7 @@ var someStacks = namedStacks{
 // > Two stacks of the same addresses are equal, and user stacks if they are of the same process, too.
 func TestStack(t *testing.T) {
 	env := starlark.StringDict{"s": Stack{7, someStacks}, "same": Stack{7, someStacks}, "u": Stack{9, someStacks},
-		"none": Stack{2, someStacks}, "lost": Stack{11, someStacks}}
+		"none": Stack{2, someStacks}, "loop": Stack{13, someStacks}, "lost": Stack{11, someStacks}}
 	for _, c := range []struct{ expr, want string }{
 		{"len(s), len(u), len(none)", "(3, 3, 0)"},
 		{"s[0]", "vfs_write+0x1"},
@@ -62,6 +77,11 @@ func TestStack(t *testing.T) {
 		{"s == same, s == u, s[0] == same[0], s[0] == u[0]", "(True, False, True, False)"},
 		{"{s: 1, u: 2}[same]", "1"},
 		{"{s[0]: 1}[same[0]]", "1"},
+		{"s.merged(), s.merged() == loop.merged(), s == loop, s.merged() == s", `(    vfs_write
+    nft_do [nf_tables]
+    a;b
+, True, False, False)`},
+		{"s.merged().merged() == s.merged(), u.merged() == u, bool(s.merged())", "(True, True, True)"},
 		{"str(s)", `"    vfs_write+0x1\n    nft_do+0x20 [nf_tables]\n    a;b\n"`},
 		{"str(u)", `"    write+0x10 (libc.so.6)\n    app+0x20\n    0x30\n    … cut at 3 frames\n"`},
 		{"str(none)", `"    (no user stack: a thread of the kernel)\n"`},

@@ -18,7 +18,7 @@ var keptByHeap = map[string][2]int{
 
 // notFreed is the pattern of a report of memory with a function in its stack.
 func notFreed(bytes, allocations, function string) string {
-	return fmt.Sprintf(`(?m)^%s bytes in %s allocations? of process \d+ not freed, from\n(?: +\S.*\n)*? +%s\+0x`, bytes,
+	return fmt.Sprintf(`(?m)^%s bytes in %s allocations? of process \d+ not freed, from\n(?: +\S.*\n)*? +%s \(`, bytes,
 		allocations, function)
 }
 
@@ -29,11 +29,11 @@ func TestMemleak(t *testing.T) {
 	e := startrace(t, "memleak", "-T", "50", "-l", path, "-c", path).ok(t)
 	for function, want := range keptByHeap {
 		e.has(t, notFreed(fmt.Sprint(want[0]), fmt.Sprint(want[1]), function))
-		if n := len(linesWith(e.stdout, "    "+function+"+0x")); n != 1 && e.skipped(t) == 0 {
+		if n := len(linesWith(e.stdout, "    "+function+" (")); n != 1 && e.skipped(t) == 0 {
 			t.Errorf("%s is in %d stacks\n%s", function, n, excerpt(e.stdout))
 		}
 	}
-	if regexp.MustCompile(`(?m)^ +(freed|unmapped)\+`).MatchString(e.stdout) {
+	if regexp.MustCompile(`(?m)^ +(freed|unmapped) \(`).MatchString(e.stdout) {
 		t.Errorf("memory that was freed: %s", e.stdout)
 	}
 	if testing.Short() {
@@ -107,9 +107,9 @@ func TestMemleakKernel(t *testing.T) {
 	needGuest(t)
 	const queues = 20
 	e, _ := tool(t, []string{"memleak", "-K", "-T", "1000"}, "queues", fmt.Sprint(queues))
-	e.has(t, fmt.Sprintf(`(?m)^\d+ bytes in %d allocations? of the kernel not freed, from\n(?: +\S.*\n)*? +newque\+0x`,
+	e.has(t, fmt.Sprintf(`(?m)^\d+ bytes in %d allocations? of the kernel not freed, from\n(?: +\S.*\n)*? +newque\n`,
 		queues))
-	if pipes := linesWith(e.stdout, "    alloc_pipe_info+0x"); len(pipes) > 0 && e.skipped(t) == 0 {
+	if pipes := linesWith(e.stdout, "    alloc_pipe_info"); len(pipes) > 0 && e.skipped(t) == 0 {
 		t.Errorf("what is freed with a pipe: %q", pipes)
 	}
 }

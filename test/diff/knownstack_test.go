@@ -66,6 +66,10 @@ func (t stackTable) Short(uint64) string { return "" }
 
 func (t stackTable) Unfinished(uint64) bool { return false }
 
+func (t stackTable) Merged(id uint64) uint64 { return id }
+
+func (t stackTable) MergedFrame(f value.Frame) value.Frame { return f }
+
 // bare is a value in which stacks are their addresses.
 func bare(v starlark.Value) starlark.Value {
 	switch v := v.(type) {

@@ -35,6 +35,7 @@ var recipes = map[string]recipe{
 	"leaves":            {source: "leaves.c", command: []string{"gcc", "-O1", "-static"}},
 	"points": {source: "points.c", command: []string{"gcc", "-w", "-g", "-O1",
 		"-fno-omit-frame-pointer", "-static"}},
+	"sides":            {source: "sides.c", command: []string{"gcc", "-O1", "-static"}},
 	"shop":             {source: "shop.c", command: []string{"gcc", "-w", "-g", "-O1", "-static"}},
 	"static":           {source: "static.c", command: []string{"gcc", "-O2", "-static"}},
 	"factorial":        {source: "factorial.c", command: []string{"gcc", "-O1", "-fno-omit-frame-pointer", "-static"}},

@@ -1,0 +1,53 @@
+package value
+
+import (
+	"slices"
+
+	"go.starlark.net/starlark"
+)
+
+// Merged is the snapshot with the stacks of its keys as reports show them (StackSource.Merged): entries whose keys are
+// equal then are one, in which all of their values are. Without stacks it is the snapshot itself.
+func (s *Snapshot) Merged(stacks StackSource) (*Snapshot, error) {
+	out, any := newSnapshot(s.decl, s.parts), false
+	out.keyed = s.keyed
+	for i := range s.entries {
+		key, changed := mergedKey(s.entries[i].Key, stacks)
+		any = any || changed
+		if err := out.merge(key, s.entries[i].States); err != nil {
+			return nil, err
+		}
+	}
+	if !any {
+		return s, nil
+	}
+	return out, nil
+}
+
+// mergedKey is a key with its stacks and frames as reports show them. changed says that there are some.
+func mergedKey(key starlark.Value, stacks StackSource) (merged starlark.Value, changed bool) {
+	switch key := key.(type) {
+	case Stack:
+		return key.Merged(), true
+	case Frame:
+		return stacks.MergedFrame(key), true
+	case starlark.Tuple:
+		if parts, changed := mergedParts(key, stacks); changed {
+			return likeCut(key, parts), true
+		}
+	case *Record:
+		if parts, changed := mergedParts(key.vals, stacks); changed {
+			return NewRecord(key.names, parts), true
+		}
+	}
+	return key, false
+}
+
+func mergedParts(parts []starlark.Value, stacks StackSource) (merged []starlark.Value, changed bool) {
+	merged = slices.Clone(parts)
+	for i, v := range merged {
+		part, one := mergedKey(v, stacks)
+		merged[i], changed = part, changed || one
+	}
+	return merged, changed
+}

@@ -1,0 +1,106 @@
+package accept
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// frames is a stack of the program sides as text shows it, from leaf on.
+func frames(side, offset string) string {
+	return `\n    leaf \(sides\)\n    ` + side + offset + ` \(sides\)\n    main` + offset + ` \(sides\)\n(    .*\n)+`
+}
+
+// A function that calls from several places has one row, whatever is gathered by its stacks.
+//
+// > A function runs at many addresses, so it has many stacks.
+// > Where an aggregation is printed, stacks of the same functions are one row with the values of all of them, from
+// > whichever process they are.
+// > Rows with stacks begin with the greatest one.
+// > Counts and totals have their share of the whole, as `]: 12 (80.0%)`.
+// > `--top` leaves out rows that were made so.
+func TestStackMerged(t *testing.T) {
+	bin := traceable(t, "sides")
+	for aggregation, want := range map[string][2]string{
+		"count()":   {` 120 \(66\.7%\)`, ` 60 \(33\.3%\)`},
+		"total()":   {` 900 \(75\.0%\)`, ` 300 \(25\.0%\)`},
+		"mean()":    {` 15`, ` 2\.50`},
+		"lowest()":  {` 10`, ` 1`},
+		"highest()": {` 20`, ` 4`},
+		"stats()": {` count=120 mean=2\.50 lowest=1 highest=4 total=300`,
+			` count=60 mean=15 lowest=10 highest=20 total=900`},
+	} {
+		text := script(t, fmt.Sprintf("n = %s\nprobe(\"uprobe:%s:leaf\", kernel = lambda e: n[e.ustack()].add(%s))\n",
+			aggregation, bin, map[bool]string{false: "e.args[0]"}[aggregation == "count()"]))
+		most, least := "right", "left"
+		if strings.Contains(want[0], "120") {
+			most, least = least, most
+		}
+		first := `n\[` + frames(most, "") + `\]:` + want[0] + `\n`
+		e := startrace(t, text, "-q", "-c", bin+" 30").ok(t)
+		e.has(t, `^`+first+`\nn\[`+frames(least, "")+`\]:`+want[1]+`\n$`)
+	}
+	processes := script(t, fmt.Sprintf("n = count()\n"+
+		"probe(\"uprobe:%s:leaf\", kernel = lambda e: n[e.ustack(2)].add())\n", bin))
+	e := startrace(t, processes, "-q", "-c", bin+" 10 2").ok(t)
+	e.has(t, `^n\[\n    leaf \(sides\)\n    left \(sides\)\n    … cut at 2 frames\n\]: 120 \(66\.7%\)\n\nn`)
+	e = startrace(t, "stack", "uprobe:"+bin+":leaf", "-q", "--user-stacks", "--top", "1", "-c", bin+" 30").ok(t)
+	e.has(t, `^stacks\[`+frames("left", "")+`\]: 120 \(66\.7%\)\n$`)
+	e = startrace(t, "hist", "uprobe:"+bin+":leaf", "e.args[0]", "-q", "--by", "e.ustack()", "-c", bin+" 30").ok(t)
+	e.has(t, `^values\[leaf;left;main;.*\]:\n\[1\] +30 .*\n\[2, 4\) +60 .*\n\[4, 8\) +30 .*\n\n`+
+		`values\[leaf;right;main;.*\]:\n\[8, 16\) +30 .*\n\[16, 32\) +30 .*\n$`)
+}
+
+// > `--addresses` keeps stacks apart that differ in addresses within functions, and shows these as `main+0x33 (ls)`.
+// > JSON has arrays of `main`, with `--addresses` of `main+0x33`.
+func TestStackByAddresses(t *testing.T) {
+	bin := traceable(t, "sides")
+	text := script(t, fmt.Sprintf("n = count()\nprobe(\"uprobe:%s:leaf\", kernel = lambda e: n[e.ustack()].add())\n",
+		bin))
+	run := func(flags ...string) ended {
+		return startrace(t, append([]string{text, "-q", "-c", bin + " 30"}, flags...)...).ok(t)
+	}
+	e := run("--addresses")
+	if rows := linesWith(e.stdout, "]: 30 (16.7%)"); len(rows) != 6 {
+		t.Errorf("%d rows, want one of each place that calls\n%s", len(rows), e.stdout)
+	}
+	e.has(t, `^n\[`+frames("(left|right)", `\+0x[0-9a-f]+`)+`\]`)
+	for format, want := range map[string]string{
+		"json":   `{"type":"count","name":"n","key":[["leaf","left","main",`,
+		"csv":    `n,leaf;left;main;`,
+		"folded": `;main;left;leaf 120`,
+	} {
+		if e := run("--format", format); strings.Count(e.stdout, want) != 1 || strings.Contains(e.stdout, "+0x") {
+			t.Errorf("%s: got %s, want once %s", format, e.stdout, want)
+		}
+		if e := run("--addresses", "--format", format); strings.Count(e.stdout, "left+0x") != 4 {
+			t.Errorf("%s by addresses: got %s, want 4 places of left", format, e.stdout)
+		}
+	}
+}
+
+// > `s.merged()` is a stack as it is printed so: its frames have no offsets, and two of the same functions are equal.
+// > What `items()` and `take()` give to a script, and tables, has stacks as they were taken.
+func TestStackMergedByScript(t *testing.T) {
+	bin := traceable(t, "sides")
+	text := script(t, fmt.Sprintf(`
+n, seen = count(), {}
+
+def note(e):
+    s = e.ustack().merged()
+    seen[s] = seen.get(s, 0) + 1
+
+def report():
+    print(len(n), len(n.items()), sorted(seen.values()), [f.offset for s in seen for f in s[:3]])
+    print([f.offset == 0 for s, _ in n.items() for f in s[1:3]])
+    n.take()
+
+probe("uprobe:%[1]s:leaf", kernel = lambda e: n[e.ustack()].add())
+probe("uprobe:%[1]s:leaf", note)
+at_exit(report)
+`, bin))
+	e := startrace(t, text, "-q", "-c", bin+" 10").ok(t)
+	e.has(t, `^6 6 \[20, 40\] \[0, 0, 0, 0, 0, 0\]\n\[(False(, )?){12}\]\n$`)
+	e = startrace(t, text, "-q", "--addresses", "-c", bin+" 10").ok(t)
+	e.has(t, `^6 6 \[10, 10, 10, 10, 10, 10\] `)
+}
