@@ -73,6 +73,11 @@ func formsOf(name string) nameForms {
 	if strings.Contains(forms.full, "(") {
 		forms.short = demangleAs(name, demangle.NoParams)
 	}
+	if strings.Contains(forms.full, "<") {
+		if bare := Bare(name); bare != forms.short {
+			forms.bare = bare
+		}
+	}
 	return forms
 }
 

@@ -79,8 +79,8 @@ func (f *File) Aliases(addr uint64) (names []string) {
 }
 
 // Lookup gives the functions of a name, mangled or not, with or without its
-// parameters: `_ZN2ns1fEi`, `ns::f(int)`, `ns::f`. There are several if static
-// or overloaded functions share it; a part that the compiler has moved away from
+// parameters: `_ZN2ns1fEi`, `ns::f(int)`, `ns::f`, and without the arguments of
+// templates (Bare). There are several if static or overloaded functions share it; a part that the compiler has moved away from
 // one has only its own name, in full. Without any, the error says why and what
 // name was perhaps meant.
 func (f *File) Lookup(name string) ([]Function, error) {
@@ -95,7 +95,7 @@ func (f *File) Lookup(name string) ([]Function, error) {
 		found = append(found, t.find(func(fn Function, forms nameForms) bool {
 			base, clone := CloneOf(fn.Name)
 			return clone && base == name || len(found) == 0 &&
-				(forms.full == name || forms.short == name && !fn.Part())
+				(forms.full == name || !fn.Part() && forms.are(func(form string) bool { return form == name }))
 		})...)
 		slices.SortStableFunc(found, func(a, b Function) int { return cmp.Compare(a.Addr, b.Addr) })
 	}
@@ -139,7 +139,7 @@ func Matcher(pattern string) (func(name string) bool, error) {
 		is = g.Match
 	}
 	return func(name string) bool {
-		return is(name) || Mangled(name) && (is(DemangleShort(name)) || is(Demangle(name)))
+		return is(name) || Mangled(name) && (is(DemangleShort(name)) || is(Demangle(name)) || is(Bare(name)))
 	}, nil
 }
 
@@ -156,8 +156,7 @@ func (f *File) Find(pattern kernel.Glob) ([]Function, error) {
 		if fn.Part() && !parts {
 			return false
 		}
-		return pattern.Match(fn.Name) || forms.full != "" && pattern.Match(forms.full) || forms.short != "" &&
-			pattern.Match(forms.short)
+		return pattern.Match(fn.Name) || forms.are(pattern.Match)
 	})), nil
 }
 

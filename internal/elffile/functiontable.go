@@ -87,6 +87,17 @@ func compareFlags(a, b bool) int {
 type nameForms struct {
 	full  string // ns::f(int)
 	short string // ns::f
+	bare  string // of ns::f<int>(int) it is ns::f, too; empty if short is that
+}
+
+// are reports whether a form is what is meant.
+func (f *nameForms) are(meant func(string) bool) bool {
+	for _, form := range []string{f.full, f.short, f.bare} {
+		if form != "" && meant(form) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxTable bounds a symbol table.

@@ -35,6 +35,8 @@ type Namer struct {
 	vdso      *file // that of this machine; nil until needed
 	vdsoSize  uint64
 
+	// FullNames gives names of C++ and Rust with their parameters and the arguments of templates.
+	FullNames bool
 	// Wait is how long an address waits for its name while symbols are read; nil: until they are read.
 	Wait *until.Wait
 	// TooLate is how many addresses did not get their names for that. Late is called at the first; it may be nil.
@@ -53,7 +55,7 @@ func (t *Namer) late() {
 type Frame struct {
 	// Addr is the address as the stack has it.
 	Addr     uint64
-	Function string // demangled; "" if no symbol has the address
+	Function string // demangled, in short form unless FullNames is set; "" if no symbol has the address
 	Offset   uint64 // in the function, else in the file
 	Path     string // of the file in the process's mount namespace, [vdso], "" of memory without a file
 }
@@ -131,12 +133,20 @@ func (t *Namer) frame(p *Process, addr, at uint64) Frame {
 	offset := at - m.Start + m.Offset
 	if f := t.mapped(p, m); f != nil {
 		if name, start, ok := f.find(offset); ok {
-			out.Function, out.Offset = elffile.Demangle(name), offset-start+(addr-at)
+			out.Function, out.Offset = t.shown(name), offset-start+(addr-at)
 			return out
 		}
 	}
 	out.Offset = offset + (addr - at)
 	return out
+}
+
+// shown is a name of the linker as readers see it.
+func (t *Namer) shown(name string) string {
+	if t.FullNames {
+		return elffile.Demangle(name)
+	}
+	return elffile.Bare(name)
 }
 
 // Close closes the files that are held.

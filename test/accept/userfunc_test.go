@@ -369,15 +369,20 @@ func TestUserExceptions(t *testing.T) {
 //
 // > FUNCTION is written as the symbol table has it, and C++ and Rust names as their source has them
 // > (`ufunc:./app:ns::read*`).
+// > A pattern can match such a name with its parameters and the arguments of its templates, or without them:
+// > `ns::box<int>::get(int)`, `ns::box<int>::get` and `ns::box::get` find one function, the last one also that of each
+// > other box.
 func TestUserNamesOfCPlusPlus(t *testing.T) {
 	e := onTarget(t, "thrower", `
 probe('uprobe:BIN:"ns::f*"', lambda e: print("enter", e.func))
 probe('ufunc:BIN:"ns::first(long)"', lambda e: print("call", e.func, e.args[0], e.ret))
 probe('ufunc:BIN:"ns::Thing::twice"', lambda e: print("call", e.func, e.args[1], e.ret))
+probe('uprobe:BIN:"ns::folded"', lambda e: print("bare", e.func))
 `, "2", "1")
 	equalLines(t, sorted(e.stdout, " ns::"), []string{
 		"enter ns::first", "enter ns::first", "enter ns::folded<long>", "enter ns::first", "enter ns::first",
 		"enter ns::folded<long>",
+		"bare ns::folded<long>", "bare ns::folded<long>",
 		"call ns::first 0 1", "call ns::first 1 2", "call ns::Thing::twice 0 5", "call ns::Thing::twice 1 7",
 	})
 }

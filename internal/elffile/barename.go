@@ -1,0 +1,106 @@
+package elffile
+
+import (
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// Bare is Demangle without what makes names of C++ and Rust long: the parameters, the arguments of templates and
+// generics, and Rust's hash.
+//
+//	std::vector<int, std::allocator<int> >::push_back(int const&)   std::vector::push_back
+//	core::ptr::drop_in_place<alloc::vec::Vec<u8>>                   core::ptr::drop_in_place
+//	<shop::Cart<T> as core::fmt::Debug>::fmt                        <shop::Cart as core::fmt::Debug>::fmt
+func Bare(name string) string {
+	bare := ""
+	if isRust(name) {
+		bare = withoutGenerics(demangleAs(name, demangle.NoClones))
+	} else {
+		bare = demangleAs(name, demangle.NoParams, demangle.NoTemplateParams, demangle.NoEnclosingParams)
+	}
+	if bare == "" {
+		return name
+	}
+	return bare
+}
+
+// hashLength is that of the hash at the end of an old name of Rust, with its length in front and the E behind:
+// 17h0123456789abcdefE.
+const hashLength = 2 + 1 + 16 + 1
+
+// isRust reports whether a mangled name is one of Rust. Old ones look like those of C++, but for the hash.
+func isRust(name string) bool {
+	if strings.HasPrefix(name, "_R") {
+		return true
+	}
+	if at := strings.LastIndex(name, "E."); at > 0 {
+		name = name[:at+1]
+	}
+	if len(name) < hashLength || !strings.HasSuffix(name, "E") {
+		return false
+	}
+	hash, found := strings.CutPrefix(name[len(name)-hashLength:len(name)-1], "17h")
+	return found && strings.Trim(hash, "0123456789abcdef") == ""
+}
+
+// withoutGenerics is a name of Rust without the arguments of generics. What stands in brackets at the begin of a path
+// is no argument, but the type whose function it is.
+func withoutGenerics(text string) string {
+	var out strings.Builder
+	for text != "" {
+		at := strings.IndexByte(text, '<')
+		if at < 0 {
+			break
+		}
+		before := text[:at]
+		inside, rest := bracketed(text[at:])
+		path, arguments := strings.CutSuffix(before, "::")
+		arguments = (arguments || ofArguments(before)) && !strings.HasPrefix(inside, "impl ")
+		switch of := withoutGenerics(inside); {
+		case arguments:
+			out.WriteString(path)
+		case isPath(of):
+			out.WriteString(before + of)
+		default:
+			out.WriteString(before + "<" + of + ">")
+		}
+		text = rest
+	}
+	return out.String() + text
+}
+
+// ofArguments reports whether a bracket behind a text opens arguments: it follows a name.
+func ofArguments(before string) bool {
+	return before != "" && inName(before[len(before)-1])
+}
+
+func inName(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}
+
+// isPath reports whether a text is names with :: between them.
+func isPath(text string) bool {
+	other := func(c rune) bool { return c < 0x80 && !inName(byte(c)) && c != ':' }
+	return text != "" && strings.IndexFunc(text, other) < 0
+}
+
+// bracketed takes apart a text that begins with an opening bracket: what is in it, and what stands behind it. The arrow
+// in the type of a function closes none.
+func bracketed(text string) (inside, rest string) {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '<':
+			depth++
+		case '>':
+			if text[i-1] == '-' {
+				continue
+			}
+			if depth--; depth == 0 {
+				return text[1:i], text[i+1:]
+			}
+		}
+	}
+	return text[1:], ""
+}
