@@ -309,7 +309,7 @@ func TestRunqlen(t *testing.T) {
 // What sleeps is blocked as long as it sleeps, until its timer wakes it.
 func TestWakeuptime(t *testing.T) {
 	needTracing(t)
-	e := startrace(t, "wakeuptime", "--names", "--min", "100ms", "-c", "sleep 0.3").ok(t)
+	e := startrace(t, "wakeuptime", "--names-only", "--min", "100ms", "-c", "sleep 0.3").ok(t)
 	blockedBySleep(t, number(t, e.stdout, `(?m)^sleep +\S.* (\d+)$`))
 	e = startrace(t, "wakeuptime", "--min", "100ms", "--format", "folded", "-c", "sleep 0.3").ok(t)
 	e.has(t, `(?m)^sleep;.*hrtimer_wakeup;.*try_to_wake_up.* \d{6,}$`)
