@@ -55,7 +55,7 @@ func (pr *probe) armed(b *body, ev *event, t *points.Target) *event {
 // consume walks what the probe does with an event: the functions of the
 // events on the way, the target, where, kernel, and the handler.
 func (pr *probe) consume(b *body, ev *event, t *points.Target) {
-	if ev = pr.armed(b, ev, t); ev == nil {
+	if ev = pr.occurs(b, ev, t); ev == nil {
 		return
 	}
 	pr.keepOpen(b, ev.startEv, t)

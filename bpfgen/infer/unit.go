@@ -155,7 +155,8 @@ type learnt struct {
 	// them (spanstartsapart.go). It lives through all rounds.
 	apart persistent.Map[spanUse, bool]
 	// ownPid are the spans that are part of an event() with a pid of its own, as record(pid = e.start.pid). That
-	// process is tested, and not the one of the start or end. It lives through all rounds.
+	// process is tested, and not the one of the start or end. Without a span: the probes whose process is tested behind
+	// the functions of their events (earlytest.go). It lives through all rounds.
 	ownPid persistent.Map[spanUse, bool]
 	// cutStacks is set once a kernel stack of fewer frames than there can be is asked for.
 	cutStacks bool

@@ -63,8 +63,11 @@ func (b stacks) callStack(e *tree.Expr) val {
 	p := b.Call(helperMapLookup, b.MapPtr(tree.MapStacks), b.addr(key, 0))
 	b.unless(ir.EQ, p, 0, func() {
 		b.keepStack(m, key, stackEntry{count, owner, check, b.stackMark(m, e, user)}, lost)
-		if user {
-			b.announce(m, id)
+		switch {
+		case user:
+			b.announce(m, id, b.tgid(), ringForceWakeup)
+		case b.Tree.UserStacks:
+			b.announce(m, id, b.Const(0), 0)
 		}
 		give(id)
 	})
@@ -283,14 +286,14 @@ func (b stacks) keepStack(m, key *region, e stackEntry, lost func()) {
 	})
 }
 
-// announce tells user space at once that there is a new stack of a process, so
-// that it looks at the process's mappings while there are some.
-func (b stacks) announce(m *region, id *ir.Value) {
+// announce tells user space that there is a new stack: of a process at once, so that it looks at the process's mappings
+// while there are some, and of the kernel (process is 0) so that it takes the stack out of the table before that is
+// full.
+func (b stacks) announce(m *region, id, process *ir.Value, flags int64) {
 	b.Uses[tree.MapRing] = true
 	b.Store(8, b.addr(m, 0), wire.HeaderNumber, b.Const(wire.NumberProcess))
 	b.Store(8, b.addr(m, 0), wire.HeaderTime, b.Call(helperKtimeGetNS))
 	b.Store(8, b.addr(m, 0), wire.ProcessStack, id)
-	b.Store(8, b.addr(m, 0), wire.ProcessNumber, b.tgid())
-	b.Call(helperRingbufOutput, b.MapPtr(tree.MapRing), b.addr(m, 0), b.Const(wire.ProcessSize),
-		b.Const(ringForceWakeup))
+	b.Store(8, b.addr(m, 0), wire.ProcessNumber, process)
+	b.Call(helperRingbufOutput, b.MapPtr(tree.MapRing), b.addr(m, 0), b.Const(wire.ProcessSize), b.Const(flags))
 }

@@ -44,7 +44,7 @@ func New(m *output.Messages, wait *until.Wait) *Names {
 // Add adds the table of a unit's stacks, whose programs are given.
 func (n *Names) Add(table *ebpf.Map, programs []*tree.Program) *Table {
 	t := &Table{names: n, programs: programs, table: table, known: map[uint64]*namedStack{},
-		of: map[uint64]*symbols.Process{}}
+		kept: newKept(table), of: map[uint64]*symbols.Process{}}
 	n.tables = append(n.tables, t)
 	return t
 }

@@ -26,6 +26,8 @@ type Table struct {
 	// known has what was read of the map, by the stack's id.
 	known map[uint64]*namedStack
 	of    map[uint64]*symbols.Process // by the stack's id, of programs
+	// kept has what was taken out of the map.
+	kept keptStacks
 	// short counts why user stacks were cut, for what is said at the end.
 	short shortStacks
 }
@@ -86,10 +88,27 @@ type entry struct {
 func (e *entry) asked() int { return int(e.mark & wire.MarkAsked) }
 
 func (t *Table) entry(id uint64) (entry, error) {
-	raw := make([]byte, t.table.ValueSize())
-	if err := t.table.Lookup(id, raw); err != nil {
+	raw, err := t.raw(id)
+	if err != nil {
 		return entry{}, err
 	}
+	return parseEntry(raw), nil
+}
+
+// raw gives the bytes of an entry, those that have no address left out.
+func (t *Table) raw(id uint64) ([]byte, error) {
+	if raw, ok := t.kept.of[id]; ok {
+		return raw, nil
+	}
+	raw := make([]byte, t.table.ValueSize())
+	if err := t.table.Lookup(id, raw); err != nil {
+		return nil, err
+	}
+	n := int(binary.NativeEndian.Uint16(raw[wire.StackCount:]))
+	return raw[:min(wire.StackAddrs+8*n, len(raw))], nil
+}
+
+func parseEntry(raw []byte) entry {
 	order := binary.NativeEndian
 	n := min(int(order.Uint16(raw[wire.StackCount:])), (len(raw)-wire.StackAddrs)/8)
 	e := entry{addrs: make([]uint64, n), mark: order.Uint16(raw[wire.StackMark:]),
@@ -101,7 +120,7 @@ func (t *Table) entry(id uint64) (entry, error) {
 			e.interrupted(i)
 		}
 	}
-	return e, nil
+	return e
 }
 
 // interrupted notes that a signal has interrupted frame i.
@@ -112,12 +131,16 @@ func (e *entry) interrupted(i int) {
 	e.addrs[i], e.exact[i] = e.addrs[i]&^wire.StackExact, true
 }
 
-// see finds the process of a new stack, since it may have ended when the stack
-// is shown.
+// see keeps a new stack and finds its process, if it has one, since that may have ended when the stack is shown.
 func (t *Table) see(n processNews) {
-	if e, err := t.entry(n.stack); err == nil { // else it is said when the stack is shown
-		t.of[n.stack] = t.names.Processes.SeeStack(n.pid, n.time, e.addrs)
+	raw, err := t.raw(n.stack)
+	if err != nil { // it is said when the stack is shown
+		return
 	}
+	if n.pid != 0 && t.of[n.stack] == nil {
+		t.of[n.stack] = t.names.Processes.SeeStack(n.pid, n.time, parseEntry(raw).addrs)
+	}
+	t.keep(n.stack, raw)
 }
 
 func (t *Table) read(id uint64) *namedStack {

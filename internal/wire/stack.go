@@ -48,9 +48,8 @@ const (
 // /proc/sys/kernel/perf_event_max_stack.
 const MaxStack = 127
 
-// NumberProcess, as the number of a record, says that it is no event but news
-// of a process that has a new user stack: the stack's id and the process lie
-// behind the header.
+// NumberProcess, as the number of a record, says that it is no event but news of a new stack: its id, and the process
+// if it is one of a program, 0 if it is of the kernel, lie behind the header.
 const (
 	NumberProcess = 1<<32 - 1
 	ProcessStack  = HeaderSize
