@@ -29,6 +29,8 @@ type Options struct {
 	HasLoop bool
 	// HasTaskRegs: the kernel has bpf_task_pt_regs (5.15).
 	HasTaskRegs bool
+	// TaskStack: the kernel may have stacks of programs that tasks share (6.13): see onestack.go.
+	TaskStack bool
 	// NoUnwind: user stacks are taken by frame pointers alone.
 	NoUnwind bool
 	// OnDemand: tables that take memory only as they fill may be used by programs of all kinds (6.1).
@@ -60,7 +62,8 @@ type Options struct {
 
 // For gives the options for a kernel, so that nothing is emitted that it does
 // not know: it has had atomics that give the old value since 5.12, bpf_loop
-// since 5.17, the registers of tasks since 5.15, memory on demand since 6.1.
+// since 5.17, the registers of tasks since 5.15, memory on demand since 6.1. Stacks that tasks share are of 6.13, and
+// those who build kernels bring such changes to a version before.
 //
 // Before 6.2 no function of a script becomes a subprogram. The verifier of those kernels takes two states at an
 // instruction for the same though they differ in a constant that a caller keeps across its call: what decides a branch
@@ -69,7 +72,7 @@ type Options struct {
 // one" mends it). Seen on 5.10; test/diff/testdata/found.star has the program, its last.
 func For(v kernel.Version) Options {
 	o := Options{NoCmpXchg: !v.AtLeast(5, 12), HasLoop: v.AtLeast(5, 17), OnDemand: v.AtLeast(6, 1),
-		HasTaskRegs: v.AtLeast(5, 15)}
+		HasTaskRegs: v.AtLeast(5, 15), TaskStack: v.AtLeast(6, 12)}
 	if !v.AtLeast(6, 2) {
 		o.Outlining = ssagen.NeverCall
 	}
@@ -213,6 +216,9 @@ func (g *generator) withStack(p *tree.Program, stack int, calls ssagen.Outlining
 	}
 	if err := a.checkStack(); err != nil {
 		return &beyond{funcs[0], err}
+	}
+	if g.o.TaskStack {
+		a.ownTask(p.Attach.Kind())
 	}
 	a.describe()
 	g.unit.Spec.Programs[p.Name] = &ebpf.ProgramSpec{

@@ -32,6 +32,7 @@ var recipes = map[string]recipe{
 	"thrower":           {source: "thrower.cc", command: []string{"g++", "-O2", "-static"}},
 	"heap":              {source: "heap.c", command: []string{"gcc", "-O1", "-static", "-fno-omit-frame-pointer"}},
 	"hosts":             {source: "hosts.c", command: []string{"gcc", "-O1"}},
+	"onecpu":            {source: "onecpu.c", command: []string{"gcc", "-g", "-O1", "-static"}},
 	"leaves":            {source: "leaves.c", command: []string{"gcc", "-O1", "-static"}},
 	"points": {source: "points.c", command: []string{"gcc", "-w", "-g", "-O1",
 		"-fno-omit-frame-pointer", "-static"}},
