@@ -363,6 +363,9 @@ func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	child, ok := u.half.Calls[x]
 	gives := u.given(x, vals)
 	wanted := gives.anyPart() || gives.anyFunction() || u.givesFunctions(fn)
+	if wanted && !ok {
+		u.checkCopies(x, gives)
+	}
 	if !wanted || !gives.fits(def) || len(u.chain) > maxInline || !ok && *u.copies >= maxCopies {
 		for _, v := range vals {
 			u.capture(v)
@@ -392,6 +395,18 @@ func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	v := u.result(inner, falls)
 	v.fails = v.fails || !plain(def.Body) || anyFails(x, vals)
 	return v
+}
+
+// checkCopies refuses a call for which no copy of the function is left, where the function could see that: it would get
+// a struct as a number, or an int without the width of its field. Other values are the same for the function itself.
+func (u arguments) checkCopies(x *syntax.CallExpr, gives givenList) {
+	if *u.copies >= maxCopies && slices.ContainsFunc(gives.list, func(a given) bool {
+		return a.v.leads() || fieldWidth(a.v) != 0
+	}) {
+		wrong(x.Lparen, "this handler calls functions with parts of the event more than %d times, each call as often "+
+			"as its function is called: give computed values, as f(e.task.pid + 0), which have 64 bits",
+			maxCopies)
+	}
 }
 
 // anyFails reports whether computing an argument can fail or be noticed.

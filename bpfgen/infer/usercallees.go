@@ -141,6 +141,9 @@ func (u arguments) choose(x *syntax.CallExpr, list []callee) uval {
 		}
 		return uval{}
 	}
+	if u.half.Choices[x] == nil {
+		u.checkCopies(x, g)
+	}
 	leads := slices.ContainsFunc(g.list, func(a given) bool { return a.v.leads() }) ||
 		slices.ContainsFunc(list, chooses)
 	u.frame.open = true

@@ -126,7 +126,7 @@ func (u *userWalk) dictExpr(x *syntax.DictExpr) uval {
 		u.capture(v)
 		keys, vals = append(keys, k), append(vals, v)
 	}
-	return uval{typ: "dict", entries: entriesOf(keys, vals)}
+	return uval{typ: "dict", entries: entriesOf(keys, vals), may: calleesOf(vals)}
 }
 
 func (u *userWalk) ident(id *syntax.Ident) uval {

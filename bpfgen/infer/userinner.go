@@ -40,6 +40,9 @@ func (u arguments) callInner(f *inner, x *syntax.CallExpr) uval {
 	}
 	to, ok := u.half.To[x]
 	gives := u.given(x, vals)
+	if !ok {
+		u.checkCopies(x, gives)
+	}
 	if !ok && (!gives.fits(f.def) || *u.copies >= maxCopies) {
 		for _, v := range vals {
 			u.capture(v)

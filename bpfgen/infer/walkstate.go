@@ -441,7 +441,7 @@ func (u *userWalk) calling() arguments { return arguments{u} }
 
 // maxCopies bounds the copies of functions in one handler: functions that each
 // call the next twice would have a number of them that doubles with each. The
-// calls beyond it get whole values.
+// calls beyond it get whole values, and are refused where that is not the same.
 const maxCopies = 2000
 
 // A widthSite is an argument of what shows ints otherwise than by their numbers.

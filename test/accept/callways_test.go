@@ -123,6 +123,10 @@ var callWays = []callWay{
 	{setup: "W2 = {\"a\": G, \"b\": F}\ndef W(k): return W2[k]", call: "W(\"b\")(P, N)"},
 	{setup: "W2 = {\"a\": G, \"b\": F}\ndef W(k):\n    w = W2[k]\n    return w", call: "W(\"b\")(P, N)"},
 	{setup: "def W(b): return F if b else G", call: "W(e.pid > 0)(P, N)", user: true},
+	{call: "{1: G, 2: F}[2](P, N)", user: true},
+	{call: "{e.pid > 0: F, 2: G}[e.pid > 0](P, N)", user: true},
+	{lines: "w = {len(e.comm) < 0: G, len(e.comm) >= 0: F}", call: "w[1 > 0](P, N)", user: true},
+	{call: "[f(P, N) for f in {1: F}.values()][0]", user: true},
 }
 
 // usesOfParts are what functions do with a part p, in both halves.

@@ -230,7 +230,7 @@ func (g *gen) callFor(t Type, d int) *Expr {
 		return nil
 	}
 	g.calls -= g.times
-	return g.callOf(pick(g, fit), d)
+	return g.calledSomehow(pick(g, fit), d)
 }
 
 // callOf calls f, some arguments by name, some left to their defaults.
@@ -252,6 +252,15 @@ func (g *gen) callOf(f callable, d int) *Expr {
 		if named {
 			e.Names[len(e.Names)-1] = p.Name
 		}
+	}
+	return e
+}
+
+// calledSomehow is callOf, in one of the ways to call a function.
+func (g *gen) calledSomehow(f callable, d int) *Expr {
+	e := g.callOf(f, d)
+	if g.one(3) {
+		return g.otherwise(e)
 	}
 	return e
 }

@@ -13,17 +13,28 @@ func (g *gen) shaped(t Type, d int) *Expr {
 		return nil
 	}
 	of := pick(g, list)
-	if _, ok := g.variable(pointer); !ok && !g.event && (strings.Contains(of, "$q") || strings.Contains(of, "$m")) {
+	if g.lacksPointers(of) {
 		return nil
 	}
 	s := g.filled(of, d, []Type{plainInt, text, pointer})
 	return &Expr{Form: Shape, Type: t, Text: s.text, Args: s.args}
 }
 
+// lacksPointers reports whether a template wants a pointer, and there is none.
+func (g *gen) lacksPointers(of string) bool {
+	_, ok := g.variable(pointer)
+	return !ok && !g.event && (strings.Contains(of, "$q") || strings.Contains(of, "$m"))
+}
+
 // shapedStmt is a statement of what only user space can do, after which there is a variable.
 func (g *gen) shapedStmt() []*Stmt {
 	t := pick(g, []Type{plainInt, plainInt, text, floating})
-	s := g.filled(pick(g, userStmts[t.Kind]), exprDepth-1, nil)
+	of := pick(g, userStmts[t.Kind])
+	if g.lacksPointers(of) {
+		return nil
+	}
+	other := Type{Kind: Func} // no expression wants one
+	s := g.filled(of, exprDepth-1, []Type{other, other, pointer, other})
 	g.vars = append(g.vars, variable{s.names[len(s.names)-1], t, false})
 	return []*Stmt{{Form: Lines, Exprs: []*Expr{{Form: Shape, Type: Type{Kind: Func}, Text: s.text, Args: s.args}}}}
 }
