@@ -33,8 +33,9 @@ func newFile(f *elffile.File) *file {
 	out := &file{buildID: f.BuildID}
 	list, err := f.Functions()
 	if err != nil {
-		return out
+		list = nil
 	}
+	list = withStubs(list, elffile.Stubs(f))
 	out.functions = make([]function, 0, len(list))
 	for i, fn := range list {
 		if i > 0 && list[i-1].Addr == fn.Addr || len(out.names) > math.MaxUint32-maxName-2 {

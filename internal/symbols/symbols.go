@@ -100,15 +100,18 @@ func (t *Namer) Frame(pid int, addr uint64) Frame { return t.frame(t.process(pid
 // Stack finds the addresses of a stack of a process, the innermost first. All but that are
 // return addresses: they stand behind the call, which may be the last
 // instruction of its function, so they are looked for one byte before. exact has the numbers of others that are where
-// the program was interrupted.
+// the program was interrupted by a signal, whose handler returns to the frame before.
 func (t *Namer) Stack(p *Process, addrs []uint64, exact map[int]bool) []Frame {
 	out := make([]Frame, len(addrs))
 	for i, addr := range addrs {
 		at := addr
-		if i > 0 && at > 0 && !exact[i] {
+		if i > 0 && at > 0 && !exact[i] && !exact[i+1] {
 			at--
 		}
 		out[i] = t.frame(p, addr, at)
+		if exact[i+1] && out[i].Function == "" {
+			out[i].Function, out[i].Offset = signalReturn, 0
+		}
 	}
 	return out
 }

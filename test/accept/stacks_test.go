@@ -108,12 +108,13 @@ func TestStackWithoutFrames(t *testing.T) {
 // way are probed.
 //
 // > Calls whose return is probed (`ufunc`, `uretprobe`) are frames as others are.
+// > The frame to which a handler of signals returns is `__restore_rt`, in files without symbols, too.
 func TestStackWays(t *testing.T) {
 	ways := map[string]string{
 		"1": `^inner again again again again again again main .*_start$`,
 		"2": `^inner order .*qsort\S* main .*_start$`,
-		"3": `^inner handler \S+ .* ?\S*(raise|gsignal)\S* main .*_start$`,
-		"4": `^inner handler \S+ .* ?\S*(raise|gsignal)\S* main .*_start$`,
+		"3": `^inner handler ` + signalReturn[runtime.GOARCH] + ` .* ?\S*(raise|gsignal)\S* main .*_start$`,
+		"4": `^inner handler ` + signalReturn[runtime.GOARCH] + ` .* ?\S*(raise|gsignal)\S* main .*_start$`,
 	}
 	const text = `
 n = count()
@@ -148,6 +149,9 @@ probe("uretprobe:BIN:{again,order,handler}", kernel = lambda e: None)
 		}
 	}
 }
+
+// signalReturn is the function to which handlers of signals return.
+var signalReturn = map[string]string{"amd64": "__restore_rt", "arm64": "__kernel_rt_sigreturn"}
 
 // wayRow reads a row of TestStackWays.
 func wayRow(t *testing.T, line string) (way, functionsOf string, n int) {
