@@ -46,7 +46,7 @@ func (s *step) byStack(kind *ir.Value, r rule, frame *ir.Block) {
 	})
 	s.when(kind, wire.UnwindSPMem, func() { s.indirect(sp(), r, frame) })
 	if s.Convention.link {
-		s.when(kind, wire.UnwindLinkOnly, func() { s.linkOnly(r) })
+		s.when(kind, wire.UnwindLinkOnly, func() { s.linkOnly(kind, r) })
 		return
 	}
 	s.when(kind, wire.UnwindStub, func() {
@@ -118,23 +118,23 @@ func (s *step) caller(kind, cfa, saved *ir.Value) {
 	}
 	s.progress(1, cfa)
 	s.read(cfa, -16, 2)
-	s.Unless(ir.NE, saved, 0, func() { s.savedFP(cfa, saved) })
-	s.returned(cfa, s.word(1))
+	s.Unless(ir.NE, saved, 0, func() { s.savedFP(kind, cfa, saved) })
+	s.returned(kind, cfa, s.word(1))
 }
 
 // savedFP notes where the frame pointer is and goes on as the code behind Unless does.
-func (s *step) savedFP(cfa, saved *ir.Value) {
+func (s *step) savedFP(kind, cfa, saved *ir.Value) {
 	s.when(saved, 2, func() {
 		s.set(stateFP, s.word(0))
 		s.set(stateSaved, s.Const(0))
-		s.returned(cfa, s.word(1))
+		s.returned(kind, cfa, s.word(1))
 	})
 	s.when(saved, wire.UnwindAtFrame, func() {
 		s.set(stateSaved, s.get(stateFP))
-		s.returned(cfa, s.word(1))
+		s.returned(kind, cfa, s.word(1))
 	})
 	s.set(stateSaved, s.words(cfa, s.Op(ir.OpNeg, saved)))
-	s.returned(cfa, s.word(1))
+	s.returned(kind, cfa, s.word(1))
 }
 
 // stackSize is how near two frames lie that are of one stack. Go's runtime goes from the stack of a goroutine to that
@@ -147,12 +147,16 @@ func (s *step) progress(least int64, cfa *ir.Value) {
 	s.endIf(ir.ULT, s.Op(ir.OpSub, s.Add(s.get(stateSP), least-1), cfa), stackSize, wire.UnwindNoProgress)
 }
 
-// returned makes the caller the frame of the state.
-func (s *step) returned(cfa, pc *ir.Value) {
+// returned makes the caller the frame of the state. Who has put 0 where the return address is says that there is no
+// caller, where it is known by a rule that it is there.
+func (s *step) returned(kind, cfa, pc *ir.Value) {
 	s.set(stateSP, cfa)
 	s.set(statePC, pc)
 	s.set(stateReturn, s.Const(1))
-	s.endIf(ir.EQ, pc, 0, wire.UnwindNoMapping)
+	s.Unless(ir.EQ, pc, 0, func() {
+		s.endIf(ir.NE, kind, wire.UnwindNone, wire.UnwindReached)
+		s.end(wire.UnwindNoMapping)
+	})
 	s.Jump(s.on)
 }
 
@@ -178,22 +182,22 @@ const linkMask = 1<<48 - 1
 // linked is caller where calls leave the return address in the link register: the frame pointer and it are saved
 // together, or they are in their registers. In these they are at the first frame only, and at one that a signal has
 // interrupted.
-func (s *step) linked(_, cfa, saved *ir.Value) {
+func (s *step) linked(kind, cfa, saved *ir.Value) {
 	s.Unless(ir.EQ, saved, 0, func() {
 		s.endIf(ir.NE, s.get(stateReturn), 0, wire.UnwindNoProgress)
 		s.progress(0, cfa)
-		s.returned(cfa, s.Op(ir.OpAnd, s.get(stateLink), s.Const(linkMask)))
+		s.returned(kind, cfa, s.Op(ir.OpAnd, s.get(stateLink), s.Const(linkMask)))
 	})
 	s.progress(1, cfa)
 	s.read(s.words(cfa, s.Op(ir.OpNeg, saved)), 0, 2)
 	s.set(stateFP, s.word(0))
-	s.returned(cfa, s.Op(ir.OpAnd, s.word(1), s.Const(linkMask)))
+	s.returned(kind, cfa, s.Op(ir.OpAnd, s.word(1), s.Const(linkMask)))
 }
 
 // linkOnly is for functions that save the link register alone.
-func (s *step) linkOnly(r rule) {
+func (s *step) linkOnly(kind *ir.Value, r rule) {
 	cfa := s.words(s.get(stateSP), r.operand)
 	s.progress(1, cfa)
 	s.read(s.words(cfa, s.Op(ir.OpNeg, r.saved)), 0, 1)
-	s.returned(cfa, s.Op(ir.OpAnd, s.word(0), s.Const(linkMask)))
+	s.returned(kind, cfa, s.Op(ir.OpAnd, s.word(0), s.Const(linkMask)))
 }

@@ -104,29 +104,21 @@ func (s *shortStacks) line(program string, whys *[wire.UnwindReasons]int) string
 		program, verb, strings.Join(texts, ", "))
 }
 
-// starts are the functions at which the stacks of programs end: of C libraries,
-// their threads and Go.
+// starts are the functions that nobody has called: those at which the kernel begins a program or a thread, and where
+// goroutines begin. A function that these call, as main, is no end: behind it a stack by frame pointers can be lost.
 var starts = map[string]bool{
-	"_start": true, "__libc_start_main": true, "__libc_start_call_main": true, "__libc_start_main_impl": true,
-	"generic_start_main": true,
-	"_dl_start":          true, "_dl_start_user": true, "start_thread": true, "clone": true, "__clone": true,
-	"clone3": true, "__clone3": true, "thread_start": true,
-	"runtime.goexit": true, "runtime.mstart": true, "runtime.rt0_go": true, "runtime.asmcgocall": true,
+	"_start": true, "_dl_start_user": true, "clone": true, "__clone": true, "clone3": true, "__clone3": true,
+	"thread_start":   true,
+	"runtime.goexit": true, "runtime.mstart": true, "runtime.rt0_go": true,
 }
 
 // startsProgram reports whether a stack goes back to where its thread began.
-// The C library's start has no symbol in most systems.
 func startsProgram(frames []value.Frame) bool {
 	if len(frames) == 0 {
 		return false
 	}
-	root := frames[len(frames)-1]
-	name, _, _ := strings.Cut(root.Name, ".abi0")
-	if name == "main" || starts[name] || strings.HasPrefix(name, "_rt0_") {
-		return true
-	}
-	return len(frames) > 1 && root.Offset == 0 && strings.HasPrefix(root.Name, root.Module+"+") &&
-		strings.HasPrefix(root.Module, "libc.so")
+	name, _, _ := strings.Cut(frames[len(frames)-1].Name, ".abi0")
+	return starts[name] || strings.HasPrefix(name, "_rt0_")
 }
 
 // kernelStarts are how the outermost functions of kernel stacks begin: entries
