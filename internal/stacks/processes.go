@@ -21,7 +21,7 @@ type Processes struct {
 	news  []processNews
 }
 
-// processNews says that a process has a new stack.
+// processNews says that a process has a new stack, or, of process 0, the kernel.
 type processNews struct {
 	stacks *Table
 	pid    int

@@ -217,6 +217,43 @@ func TestStacksOfEnded(t *testing.T) {
 	}
 }
 
+// Stacks of which there is news are copied, and leave the table when a quarter of it is taken.
+func TestCopies(t *testing.T) {
+	var list []taken
+	for id := range uint64(6) {
+		list = append(list, taken{id: 2*id + 5, mark: 127, addrs: []uint64{inRead, inEntry + id}})
+	}
+	n, table, _ := namesOf(t, nil, list...)
+	inMap := func() (out int) {
+		var id uint64
+		var raw []byte
+		for it := table.table.Iterate(); it.Next(&id, &raw); {
+			out++
+		}
+		return out
+	}
+	for i, want := range []int{6, 6, 6, 2, 2, 2} { // 4 of 16 entries
+		table.see(processNews{stacks: table, stack: list[i].id})
+		if got := inMap(); got != want {
+			t.Errorf("%d stacks are in the table behind news of %d, want %d", got, i+1, want)
+		}
+	}
+	for i, s := range list {
+		if f := n.Frames(s.id); len(f) != 2 || f[0].Name != "vfs_read" || f[1].Addr != inEntry+uint64(i) {
+			t.Errorf("stack %d is %+v", i, f)
+		}
+	}
+	table.see(processNews{stacks: table, stack: 1}) // news of what is not there
+	if table.kept.bytes != 6*(wire.StackAddrs+16+keptOverhead) {
+		t.Errorf("the copies take %d bytes", table.kept.bytes)
+	}
+	table.kept.room = table.kept.bytes
+	table.keep(99, make([]byte, wire.StackAddrs))
+	if table.kept.of[99] != nil {
+		t.Error("a stack is copied without room for it")
+	}
+}
+
 // News of a process is no event, and is looked at when the session sees to it.
 func TestNews(t *testing.T) {
 	at := uint64(reflect.ValueOf(atMarked).Pointer())

@@ -126,7 +126,7 @@ func (w *Walks) follow(news []processNews) {
 		return
 	}
 	for _, n := range news {
-		if w.processes.band == nil || !w.keeper.Knows(n.pid) {
+		if n.pid != 0 && (w.processes.band == nil || !w.keeper.Knows(n.pid)) {
 			w.changed[n.pid] = true
 		}
 	}
