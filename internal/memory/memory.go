@@ -87,7 +87,7 @@ func (b *Budget) Close() {
 func (b *Budget) afterCollection() {
 	runtime.SetFinalizer(&mark{of: b}, func(m *mark) {
 		if !m.of.closed.Load() {
-			m.of.look(read("gc/cycles/total:gc-cycles"), read("gc/heap/live:bytes"))
+			m.of.look(read("gc/cycles/total:gc-cycles"), read("gc/heap/live:bytes"), read("gc/heap/goal:bytes"))
 			m.of.afterCollection()
 		}
 	})
@@ -99,18 +99,28 @@ type mark struct {
 	_  [16]byte // larger than what the runtime allocates together with others
 }
 
-// look compares what was live at a collection with the limits. Where more is live than the budget has, the collector
-// would do nothing else, so it gets room.
-func (b *Budget) look(collection, live uint64) {
+// look compares what was live at a collection with the limits. goal is the size of the heap at which the next one ends:
+// where little lies between the two, as more is live than the budget has or the rest of it is taken by stacks and by
+// memory that is free but in pieces, the collector would do nothing else, so it gets room.
+func (b *Budget) look(collection, live, goal uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if live > b.limit && collection > b.seen {
 		b.isOver.Store(true)
 		b.over()
 	}
-	if live > b.soft/4*3 && !b.fixed {
-		b.soft = live / 2 * 3
-		debug.SetMemoryLimit(int64(b.soft))
+	if b.fixed {
+		return
+	}
+	soft := b.soft
+	if live > soft/4*3 {
+		soft = live / 2 * 3
+	} else if enough := live + live/4; goal < enough {
+		soft += enough - goal
+	}
+	if soft != b.soft {
+		b.soft = soft
+		debug.SetMemoryLimit(int64(soft))
 	}
 }
 

@@ -47,13 +47,13 @@ func TestLiveIsWatched(t *testing.T) {
 	b := New(104<<20, func() { over <- true })
 	b.Begin()
 	defer b.Close()
-	if b.look(1, b.most); b.Over() || b.soft != 80<<20 || b.most != 40<<20 {
+	if b.look(1, b.most, b.most); b.Over() || b.soft != 80<<20 || b.most != 40<<20 {
 		t.Errorf("over %v, the collector keeps to %d, values to %d", b.Over(), b.soft, b.most)
 	}
 	of := New(0, nil)
 	of.Begin()
 	defer of.Close()
-	if of.look(1, of.soft); of.Over() || of.soft <= Default-outside {
+	if of.look(1, of.soft, 2*of.soft); of.Over() || of.soft <= Default-outside {
 		t.Errorf("over %v, the collector keeps to %d where no budget was asked for", of.Over(), of.soft)
 	}
 	kept := make([]byte, 64<<20)
@@ -62,6 +62,22 @@ func TestLiveIsWatched(t *testing.T) {
 	runtime.KeepAlive(kept)
 	if !b.Over() || !strings.Contains(b.Err().Error(), "more than 40 MB: ") {
 		t.Errorf("over %v, %v", b.Over(), b.Err())
+	}
+}
+
+// Where the next collection would come at once, the collector gets room, though less is live than the budget has.
+func TestCollectorHasRoom(t *testing.T) {
+	for _, tt := range []struct{ live, goal, more uint64 }{
+		{24 << 20, 24 << 20, 6 << 20}, {24 << 20, 28 << 20, 2 << 20}, {24 << 20, 30 << 20, 0}, {8 << 20, 16 << 20, 0},
+	} {
+		b := New(0, nil)
+		b.Begin()
+		before := b.soft
+		if b.look(1, tt.live, tt.goal); b.soft != before+tt.more {
+			t.Errorf("%d bytes are live, the next collection is at %d: %d more, want %d", tt.live, tt.goal,
+				b.soft-before, tt.more)
+		}
+		b.Close()
 	}
 }
 
@@ -123,7 +139,7 @@ func TestEndIsBounded(t *testing.T) {
 	b.Renew()
 	look := func(collection, live uint64, want int) {
 		t.Helper()
-		if b.look(collection, live); ended != want {
+		if b.look(collection, live, 2*live); ended != want {
 			t.Errorf("%d bytes live at collection %d: ended %d times, want %d", live, collection, ended, want)
 		}
 	}
