@@ -124,7 +124,7 @@ func parse(args []string) (options, error) {
 		"are much the same on each, not all of them")
 	flags.StringVar(&o.passed, "passed", "",
 		"with -share: a file of test/run -passed, of whose tests this machine has taken a part")
-	flags.IntVar(&o.slowest, "slowest", 0, "list as many of the tests that took longest")
+	flags.IntVar(&o.slowest, "slowest", 10, "list as many of each kernel's tests that took longest")
 	flags.IntVar(&o.parallel, "j", 1, "number of guests that run at a time")
 	flags.BoolVar(&o.renew, "renew", false, "fetch the newest kernels again")
 	flags.BoolVar(&o.verbose, "v", false, "show the kernel's messages too")

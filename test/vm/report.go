@@ -34,9 +34,10 @@ func runAll(list []fetched, opts options) bool {
 	fmt.Println()
 	for i, k := range list {
 		good = outcomes[i].ok() && good
-		total.Add(outcomes[i].summarize(os.Stdout, k))
+		tally := outcomes[i].summarize(os.Stdout, k)
+		tally.PrintSlowest(os.Stdout, opts.slowest)
+		total.Add(tally)
 	}
-	total.PrintSlowest(os.Stdout, opts.slowest)
 	total.PrintSkips(os.Stdout)
 	fmt.Printf("%d kernels: %s\n", len(list), total)
 	return good
