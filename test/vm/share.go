@@ -46,38 +46,44 @@ func (l *load) shareTests(dir string) error {
 // share is the load of one of some kernels.
 func (l load) share(kernel, kernels int) load {
 	l.jobs = slices.Clone(l.jobs)
+	d := deal{kernel: kernel, kernels: kernels}
 	for i := range l.jobs {
 		j := &l.jobs[i]
 		if tests := l.shared[j.name]; len(tests) > 0 {
-			mine := part(tests, kernel, kernels,
-				func(test string) bool { return l.passed[modulePath+"/"+j.name+" "+test] })
+			mine := d.part(tests, func(test string) bool { return l.passed[modulePath+"/"+j.name+" "+test] })
 			j.args = append(slices.Clone(j.args), "-test.run="+verdict.Only(mine))
 		}
 	}
 	return l
 }
 
-// part is what one of some kernels takes of the tests: of two kernels the first, the second, the second, the first and
-// so on, so that tests of one file, which tend to take as long as each other, are spread. Of the tests that passed
-// here, fifteen of sixteen are left to that.
-func part(tests []string, kernel, kernels int, passed func(string) bool) (mine []string) {
-	here, elsewhere := 0, 0
+// A deal gives one of some kernels its part of the tests of all packages. It counts on from package to package: else
+// the first kernel had the first test of each, which of many packages is the one that takes long.
+type deal struct {
+	kernel, kernels int
+	here, elsewhere int // the tests that passed here, and the others, that were dealt
+}
+
+// part is what the kernel takes of the tests of a package: of two kernels the first, the second, the second, the first
+// and so on, so that tests of one file, which tend to take as long as each other, are spread. Of the tests that passed
+// here, thirty-one of thirty-two are left to that.
+func (d *deal) part(tests []string, passed func(string) bool) (mine []string) {
 	for _, name := range tests {
 		if slices.Contains(wholeTests, name) {
 			mine = append(mine, name)
 			continue
 		}
 		if passed(name) {
-			if here%(16*kernels) == kernel {
+			if d.here%(32*d.kernels) == d.kernel {
 				mine = append(mine, name)
 			}
-			here++
+			d.here++
 			continue
 		}
-		if turn := elsewhere % (2 * kernels); turn == kernel || turn == 2*kernels-1-kernel {
+		if turn := d.elsewhere % (2 * d.kernels); turn == d.kernel || turn == 2*d.kernels-1-d.kernel {
 			mine = append(mine, name)
 		}
-		elsewhere++
+		d.elsewhere++
 	}
 	return mine
 }
