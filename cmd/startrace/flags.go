@@ -48,6 +48,9 @@ func settingsFlags(set *flags.Set, s *session.Settings) {
 	set.Switch(flags.Flag{Long: "verbose", Short: "v", Help: "Say what runs where, and how long the start took."},
 		&s.Verbose)
 	set.Number(flags.Flag{Long: "str-max", Value: "N", Help: "Cut captured strings at N bytes (256)."}, &s.StrMax)
+	set.Switch(flags.Flag{Long: "lines",
+		Help: "Show functions that were inlined in stacks of programs, and file:line, where debug information has them."},
+		&s.Lines)
 	set.Text(flags.Flag{Long: "names", Value: "FORM", Words: []string{"short", "full"},
 		Help: "Names of C++ and Rust: short (the default), or full, with parameters and the arguments of templates."},
 		&s.Names)

@@ -131,6 +131,7 @@ func (l *loader) bindStacks(p *part) error {
 	if p.unit.Tree.KernelStacks || l.host.Sources().Names("ksym") {
 		frames.Kernel.Read()
 	}
+	l.readLines(frames)
 	l.listen(p, frames)
 	l.walk(p, frames)
 	if m := p.loaded.Map(tree.MapStacks); m != nil {
@@ -142,6 +143,13 @@ func (l *loader) bindStacks(p *part) error {
 // namesProcesses reports whether addresses of processes will be named for a part.
 func (l *loader) namesProcesses(p *part) bool {
 	return p.unit.Tree.UserStacks || l.host.Sources().Names("usym")
+}
+
+// readLines lets the lines of the source be found, where a script asks frames for them.
+func (l *loader) readLines(frames *stacks.Names) {
+	sources, of := l.host.Sources(), &frames.Processes
+	of.Expand = of.Expand || sources.Names("inlined")
+	of.Lines = of.Lines || of.Expand || sources.Names("line") || sources.Names("file")
 }
 
 // listen makes the kernel tell what processes map, from the first part on for which addresses of processes are named.

@@ -37,6 +37,8 @@ type Settings struct {
 	Output string
 	// Format is the word of --format, "" for text.
 	Format string
+	// Lines shows lines of the source in stacks (--lines).
+	Lines bool
 	// Names is the word of --names, "" for short.
 	Names string
 	// Guard makes no cell of CSV a formula to spreadsheets (--csv-guard).

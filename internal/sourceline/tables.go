@@ -110,6 +110,12 @@ func (t *Tables) Declared(chain []*dwarfinfo.Entry) (file string, line int) {
 	return file, int(n)
 }
 
+// Forget drops what was read of a unit.
+func (t *Tables) Forget(u *dwarfinfo.Unit) {
+	delete(t.files, u)
+	delete(t.stretches, u)
+}
+
 // wrong is the error of a table that does not keep to the standard.
 func wrong(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", dwarfinfo.ErrDamaged, fmt.Sprintf(format, args...))

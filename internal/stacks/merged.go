@@ -51,7 +51,7 @@ func (n *Names) Merged(id uint64) uint64 {
 
 // MergedFrame is a frame as reports show it: without what they do not tell apart.
 func (n *Names) MergedFrame(f value.Frame) value.Frame {
-	f.Addr = 0
+	f.Addr, f.Source = 0, nil
 	if !n.Addresses {
 		f.Offset = 0
 	}

@@ -187,7 +187,11 @@ func (t *Table) user(p *symbols.Process, e *entry) *namedStack {
 	e.addrs = p.Code(e.addrs)
 	out := &namedStack{frames: make([]value.Frame, 0, len(e.addrs))}
 	for _, f := range t.names.Processes.Stack(p, e.addrs, e.exact) {
-		one := value.Frame{Name: f.Name(), Module: f.Module(), Addr: f.Addr, User: true}
+		one := value.Frame{Name: f.Name(), Module: f.Module(), Addr: f.Addr, User: true, File: f.File, Line: f.Line,
+			Inlined: f.Inlined}
+		if t.names.Processes.Lines && !t.names.Processes.Expand {
+			one.Source = &framePlace{&t.names.Processes, p, f.At}
+		}
 		if f.Function != "" {
 			one.Offset = f.Offset
 		}
@@ -207,6 +211,16 @@ func (t *Table) user(p *symbols.Process, e *entry) *namedStack {
 	}
 	return out
 }
+
+// A framePlace finds where a frame is in the source: it is that of an address of a process.
+type framePlace struct {
+	processes *Processes
+	process   *symbols.Process
+	addr      uint64
+}
+
+// Place gives the file and the line of the frame's function; one that was inlined there is passed over.
+func (f *framePlace) Place() (file string, line int) { return f.processes.Source(f.process, f.addr) }
 
 func cutAt(asked int) string { return fmt.Sprintf("cut at %d frames", asked) }
 

@@ -16,6 +16,8 @@ type file struct {
 	functions []function
 	names     []byte
 	buildID   string
+	// sources are where the source of its code is; nil where nobody asks, or nobody knows.
+	sources *sources
 }
 
 type function struct {

@@ -18,6 +18,8 @@ type files struct {
 	most  int    // bytes; 0 is maxTables
 	// held are open until they are read: they may have no name any more.
 	held map[fileVersion]*heldFile
+	// lines keeps files with debug information.
+	lines bool
 	// reading are the tables that are read just now.
 	reading map[fileVersion]*until.Later[*file]
 }
@@ -48,6 +50,7 @@ type fileVersion struct {
 // mapped gives the table of an area's file; nil if it cannot be read. An area
 // remembers which file it is, not the table, which may have to go.
 func (t *Namer) mapped(p *Process, a *area) *file {
+	t.files.lines = t.Lines
 	if a.Path == vdsoName {
 		return t.vdsoTable(a)
 	}
@@ -277,14 +280,24 @@ func (fs *files) table(version fileVersion, f *elffile.File, held io.Closer) {
 		if fs.reading == nil {
 			fs.reading = make(map[fileVersion]*until.Later[*file])
 		}
-		fs.reading[version] = until.Compute(func() *file {
-			defer held.Close()
-			return newFile(f)
-		})
+		lines := fs.lines
+		fs.reading[version] = until.Compute(func() *file { return readTable(f, held, lines) })
 		return
 	}
 	fs.add(version, table)
 	held.Close() // it was only read
+}
+
+// readTable makes the table of a file, and closes it unless that is needed for the lines of its source.
+func readTable(f *elffile.File, held io.Closer, lines bool) *file {
+	out, kept := newFile(f), false
+	if lines {
+		out.sources, kept = newSources(f, held)
+	}
+	if !kept {
+		held.Close() // it was only read
+	}
+	return out
 }
 
 // ofBuild gives the table of a build, nil if none is known.
@@ -307,6 +320,7 @@ func (fs *files) add(version fileVersion, f *file) *file {
 	for fs.bytes > fs.limit() && len(fs.byID) > 1 {
 		fs.dropOldest()
 	}
+	fs.closeOldest()
 	return f
 }
 
@@ -327,6 +341,15 @@ func (fs *files) dropOldest() {
 			oldest, at = version, k.used
 		}
 	}
-	fs.bytes -= fs.byID[oldest].bytes()
+	gone := fs.byID[oldest].file
+	fs.bytes -= gone.bytes()
 	delete(fs.byID, oldest)
+	for _, k := range fs.byID {
+		if k.file == gone {
+			return
+		}
+	}
+	if gone.sources != nil {
+		_ = gone.sources.close() // it was only read
+	}
 }

@@ -37,6 +37,9 @@ type Namer struct {
 
 	// FullNames gives names of C++ and Rust with their parameters and the arguments of templates.
 	FullNames bool
+	// Lines keeps what debug information says of files, so that the source of addresses is found. Expand makes frames of
+	// functions that were inlined, too.
+	Lines, Expand bool
 	// Wait is how long an address waits for its name while symbols are read; nil: until they are read.
 	Wait *until.Wait
 	// TooLate is how many addresses did not get their names for that. Late is called at the first; it may be nil.
@@ -58,6 +61,13 @@ type Frame struct {
 	Function string // demangled, in short form unless FullNames is set; "" if no symbol has the address
 	Offset   uint64 // in the function, else in the file
 	Path     string // of the file in the process's mount namespace, [vdso], "" of memory without a file
+	// File and Line are where it is in the source; "" where that is not known, or if Expand is not set.
+	File string
+	Line int
+	// Inlined: the code of the function is in that of the next frame.
+	Inlined bool
+	// At is the address that was looked for: of a caller it is in its call, before Addr.
+	At uint64
 }
 
 // Module is the file's name without its folder.
@@ -102,15 +112,20 @@ func (t *Namer) Frame(pid int, addr uint64) Frame { return t.frame(t.process(pid
 // instruction of its function, so they are looked for one byte before. exact has the numbers of others that are where
 // the program was interrupted by a signal, whose handler returns to the frame before.
 func (t *Namer) Stack(p *Process, addrs []uint64, exact map[int]bool) []Frame {
-	out := make([]Frame, len(addrs))
+	out := make([]Frame, 0, len(addrs))
 	for i, addr := range addrs {
 		at := addr
 		if i > 0 && at > 0 && !exact[i] && !exact[i+1] {
 			at--
 		}
-		out[i] = t.frame(p, addr, at)
-		if exact[i+1] && out[i].Function == "" {
-			out[i].Function, out[i].Offset = signalReturn, 0
+		f := t.frame(p, addr, at)
+		if f.At = at; exact[i+1] && f.Function == "" {
+			f.Function, f.Offset = signalReturn, 0
+		}
+		if t.Expand {
+			out = append(out, t.expand(p, f, at)...)
+		} else {
+			out = append(out, f)
 		}
 	}
 	return out
@@ -159,5 +174,10 @@ func (t *Namer) Close() error {
 		errs = append(errs, h.Close())
 	}
 	t.files.held = nil
+	for _, k := range t.files.byID {
+		if k.file.sources != nil {
+			errs = append(errs, k.file.sources.close())
+		}
+	}
 	return errors.Join(errs...)
 }

@@ -134,7 +134,7 @@ func (s Stack) Has(v starlark.Value) (bool, error) {
 				return true, nil
 			}
 		case Frame:
-			if f == v {
+			if f.plain() == v.plain() {
 				return true, nil
 			}
 		default:

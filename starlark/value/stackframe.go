@@ -3,6 +3,7 @@ package value
 import (
 	"fmt"
 	"hash/maphash"
+	"path"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -20,6 +21,20 @@ type Frame struct {
 	Addr uint64
 	// User: it is of a program, not of the kernel.
 	User bool
+	// File and Line are where it is in the source, by the whole name of the file; "" where that is not known, or nobody
+	// asked for it before: then Source finds it.
+	File string
+	Line int
+	// Inlined: the compiler has put the code of the function into that of the next frame.
+	Inlined bool
+	// Source finds File and Line of the function when a script asks; nil where there is none.
+	Source FrameSource
+}
+
+// A FrameSource finds where a frame is in the source.
+type FrameSource interface {
+	// Place gives the file by its whole name, "" where that is not known.
+	Place() (file string, line int)
 }
 
 var (
@@ -27,24 +42,40 @@ var (
 	_ starlark.Comparable = Frame{}
 )
 
-// Label gives `vfs_read+0x1b`, or `vfs_read` at its beginning.
-func (f Frame) Label() string {
+// Label gives `vfs_read+0x1b`, or `vfs_read` at its beginning; with the line of the source where that was asked for,
+// `main prog.c:12`.
+func (f Frame) Label() string { return f.function() + f.place() }
+
+func (f Frame) function() string {
 	if f.Offset == 0 {
 		return f.Name
 	}
 	return fmt.Sprintf("%s+%#x", f.Name, f.Offset)
 }
 
-// Text is Label with the module behind it, as people read stacks:
-// `nf_hook+0x12 [nf_tables]`, `malloc+0x1b (libc.so.6)`.
+// place is the line of the source behind a name.
+func (f Frame) place() string {
+	if f.File == "" {
+		return ""
+	}
+	return fmt.Sprintf(" %s:%d", path.Base(f.File), f.Line)
+}
+
+// Text is Label with the module between, as people read stacks: `nf_hook+0x12 [nf_tables]`, `malloc+0x1b (libc.so.6)`,
+// `main (prog) prog.c:12`.
 func (f Frame) Text() string {
+	text := f.function()
 	switch {
 	case f.Module == "" || f.unnamed():
-		return f.Label()
 	case f.User:
-		return f.Label() + " (" + f.Module + ")"
+		text += " (" + f.Module + ")"
+	default:
+		text += " [" + f.Module + "]"
 	}
-	return f.Label() + " [" + f.Module + "]"
+	if text += f.place(); f.Inlined {
+		text += " (inlined)"
+	}
+	return text
 }
 
 // unnamed: the name of a user frame without a symbol begins with its file.
@@ -61,15 +92,23 @@ func (f Frame) Freeze() {}
 
 // Hash is the same for equal frames.
 func (f Frame) Hash() (uint32, error) {
-	return uint32(maphash.Comparable(frameSeed, f)), nil
+	return uint32(maphash.Comparable(frameSeed, f.plain())), nil
 }
 
 var frameSeed = maphash.MakeSeed()
 
-func (f Frame) AttrNames() []string { return []string{"addr", "module", "name", "offset"} }
+// plain is the frame by what tells it from others.
+func (f Frame) plain() Frame {
+	f.Source = nil
+	return f
+}
+
+func (f Frame) AttrNames() []string {
+	return []string{"addr", "file", "inlined", "line", "module", "name", "offset"}
+}
 
 // Attr gives name, offset, module (None for the kernel's own functions and for
-// memory without a file) and addr.
+// memory without a file), addr, and where it is in the source (None where that is not known).
 func (f Frame) Attr(name string) (starlark.Value, error) {
 	switch name {
 	case "name":
@@ -83,11 +122,29 @@ func (f Frame) Attr(name string) (starlark.Value, error) {
 			return starlark.None, nil
 		}
 		return starlark.String(f.Module), nil
+	case "inlined":
+		return starlark.Bool(f.Inlined), nil
+	case "file", "line":
+		return f.source(name), nil
 	}
 	return nil, nil
 }
 
+func (f Frame) source(name string) starlark.Value {
+	file, line := f.File, f.Line
+	if file == "" && f.Source != nil {
+		file, line = f.Source.Place()
+	}
+	switch {
+	case file == "":
+		return starlark.None
+	case name == "file":
+		return starlark.String(file)
+	}
+	return starlark.MakeInt(line)
+}
+
 // CompareSameType knows == and !=.
 func (f Frame) CompareSameType(op syntax.Token, y starlark.Value, _ int) (bool, error) {
-	return equality(op, f == y.(Frame), "frame", "their .name or .addr")
+	return equality(op, f.plain() == y.(Frame).plain(), "frame", "their .name or .addr")
 }
