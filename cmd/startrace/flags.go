@@ -49,7 +49,7 @@ func settingsFlags(set *flags.Set, s *session.Settings) {
 		&s.Verbose)
 	set.Number(flags.Flag{Long: "str-max", Value: "N", Help: "Cut captured strings at N bytes (256)."}, &s.StrMax)
 	set.Switch(flags.Flag{Long: "lines",
-		Help: "Show functions that were inlined in stacks of programs, and file:line, where debug information has them."},
+		Help: "Show file:line in stacks of programs, and functions that were inlined, by debug information."},
 		&s.Lines)
 	set.Text(flags.Flag{Long: "names", Value: "FORM", Words: []string{"short", "full"},
 		Help: "Names of C++ and Rust: short (the default), or full, with parameters and the arguments of templates."},

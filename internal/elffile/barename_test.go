@@ -89,7 +89,8 @@ var bareNames = [][2]string{
 	{"_RNCNvCs6GmmlP4bgsG_1r4mains_0B3_", "r::main::{closure#1}"},
 	{"_RNSNvYNCINvNtNtCsjrHSEGnQ3l9_3std6thread9lifecycle15spawn_uncheckedNCNvCs6GmmlP4bgsG_1r4mains0_" +
 		"0lEs_0INtNtNtCsgEmfK2I1SDS_4core3ops8function6FnOnceuE9call_once6vtableB17_",
-		"<std::thread::lifecycle::spawn_unchecked::{closure#1} as core::ops::function::FnOnce>::call_once::{shim:vtable#0}"},
+		"<std::thread::lifecycle::spawn_unchecked::{closure#1} as core::ops::function::FnOnce>" +
+			"::call_once::{shim:vtable#0}"},
 	{"_RNvMNtCsgEmfK2I1SDS_4core6resultINtB2_6ResultINtNtNtCsjrHSEGnQ3l9_3std6thread11join_handle10Joi" +
 		"nHandlelENtNtNtBO_2io5error5ErrorE6expectCs6GmmlP4bgsG_1r",
 		"core::result::Result::expect"},

@@ -80,11 +80,11 @@ func (f *File) Aliases(addr uint64) (names []string) {
 
 // Lookup gives the functions of a name, mangled or not, with or without its
 // parameters: `_ZN2ns1fEi`, `ns::f(int)`, `ns::f`, and without the arguments of
-// templates (Bare). There are several if static or overloaded functions share it; a part that the compiler has moved away from
-// one has only its own name, in full. Without any, the error says why and what
+// templates (Bare). There are several if static or overloaded functions share it; a part
+// that the compiler has moved away from one has only its own name, in full. Without any, the error says why and what
 // name was perhaps meant.
 func (f *File) Lookup(name string) ([]Function, error) {
-	t := f.table()
+	t, is := f.table(), func(form string) bool { return form == name }
 	var found []Function
 	for _, fn := range t.list {
 		if fn.Name == name {
@@ -95,7 +95,7 @@ func (f *File) Lookup(name string) ([]Function, error) {
 		found = append(found, t.find(func(fn Function, forms nameForms) bool {
 			base, clone := CloneOf(fn.Name)
 			return clone && base == name || len(found) == 0 &&
-				(forms.full == name || !fn.Part() && forms.are(func(form string) bool { return form == name }))
+				(forms.full == name || !fn.Part() && forms.are(is))
 		})...)
 		slices.SortStableFunc(found, func(a, b Function) int { return cmp.Compare(a.Addr, b.Addr) })
 	}

@@ -37,8 +37,8 @@ type Namer struct {
 
 	// FullNames gives names of C++ and Rust with their parameters and the arguments of templates.
 	FullNames bool
-	// Lines keeps what debug information says of files, so that the source of addresses is found. Expand makes frames of
-	// functions that were inlined, too.
+	// Lines keeps what debug information says of files, so that the source of addresses is found. Expand makes
+	// frames of functions that were inlined, too.
 	Lines, Expand bool
 	// Wait is how long an address waits for its name while symbols are read; nil: until they are read.
 	Wait *until.Wait

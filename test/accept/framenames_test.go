@@ -179,8 +179,8 @@ var placedPrograms = []placed{
 
 // Lines and functions that were inlined are those that each program tells of itself.
 //
-// > With `--lines` a frame of a program has its place in the source, `main (prog) prog.c:12`, and each function that was
-// > inlined there is a frame of its own, as `half (prog) prog.c:5 (inlined)`.
+// > With `--lines` a frame of a program has its place in the source, `main (prog) prog.c:12`, and each function that
+// > was inlined there is a frame of its own, as `half (prog) prog.c:5 (inlined)`.
 // > That is so where the program has debug information (`-g`), or a file of its own has it.
 func TestLinesOfFrames(t *testing.T) {
 	for _, p := range placedPrograms {
