@@ -63,7 +63,7 @@ func kernelOnly(_ *Env, c *call) (starlark.Value, error) {
 		}
 	}
 	return nil, fmt.Errorf("%s works on parts of an event (e.args…) and in kernel functions; "+
-		"here it got a value of user space", c.name)
+		"here it got a value of user space: call it by its name in a handler, with a part of the event", c.name)
 }
 
 // convert is C's conversion to a type of ints, also of what user space computed. Pointers are the kernel's.

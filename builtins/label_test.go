@@ -118,7 +118,7 @@ func TestAddresses(t *testing.T) {
 		{`mac(b"\x02\x42\xac\x11\x00\x02")`, "02:42:ac:11:00:02"},
 		{`mac(b"\x02")`, "error: mac: got 1 byte, want 6"},
 		{`usym(4096)`, "error: usym works on parts of an event (e.args…) and in kernel functions; " +
-			"here it got a value of user space"},
+			"here it got a value of user space: call it by its name in a handler, with a part of the event"},
 	} {
 		if got := eval(tt[0]); got != tt[1] {
 			t.Errorf("%s: %s, want %s", tt[0], got, tt[1])

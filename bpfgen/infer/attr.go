@@ -111,6 +111,9 @@ func (b attributes) constAttr(x val, name string, pos plan.Pos) val {
 		if m, ok := b.member(c.Container, name); ok {
 			return objVal(&row{c: c.Container, member: m})
 		}
+		if msg := lacking(c.Container, false, name); msg != "" {
+			wrong(pos, "%s", msg)
+		}
 		return objVal(&method{x, name})
 	case plan.String, plan.Dict, plan.Builtin:
 		return objVal(&method{x, name})

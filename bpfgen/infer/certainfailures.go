@@ -55,9 +55,8 @@ func (pr *probe) clashes() {
 func (u certainty) checkAttr(x *syntax.DotExpr, recv uval) {
 	attr, pos := x.Name.Name, x.Name.NamePos
 	if c, entry, ok := u.containerOf(x.X, recv); ok {
-		if names := attrs.OfContainer(c, entry); !slices.Contains(names, strings.TrimSuffix(attr, "_")) {
-			u.clash(pos, "%s %s has no %s%s; it has %s", c.Kind, name(c), attr, refusal.Near(attr, names),
-				strings.Join(names, ", "))
+		if msg := lacking(c, entry, attr); msg != "" {
+			u.clash(pos, "%s", msg)
 		}
 		return
 	}
@@ -70,26 +69,55 @@ func (u certainty) checkAttr(x *syntax.DotExpr, recv uval) {
 	}
 }
 
+// lacking says that a container, or one entry of it, has nothing of a name; "" where it has.
+func lacking(c *plan.Container, entry bool, attr string) string {
+	names := attrs.OfContainer(c, entry)
+	if slices.Contains(names, strings.TrimSuffix(attr, "_")) {
+		return ""
+	}
+	return fmt.Sprintf("%s %s has no %s%s; it has %s", c.Kind, name(c), attr, refusal.Near(attr, names),
+		strings.Join(names, ", "))
+}
+
 // pointer reports whether v is a pointer to something of a known type.
 func (v uval) pointer() bool { return v.known && v.v.typ().Leads() }
 
 // containerOf is the container that x stands for, where recv is the value of x. entry: x is one entry of it, as
-// c[key].
+// c[key] and the members of groups.
 func (u certainty) containerOf(x syntax.Expr, recv uval) (c *plan.Container, entry, ok bool) {
 	if ref, is := recv.v.c.(plan.Ref); is && recv.known {
 		return ref.Container, false, true
 	}
-	index, is := unparen(x).(*syntax.IndexExpr)
-	if !is {
-		return nil, false, false
+	switch x := unparen(x).(type) {
+	case *syntax.IndexExpr:
+		c, ok = u.containerNamed(x.X)
+		return c, true, ok && c.Kind != plan.Table
+	case *syntax.DotExpr: // g.a or g[key].a
+		of := x.X
+		if index, is := unparen(of).(*syntax.IndexExpr); is {
+			of = index.X
+		}
+		if c, ok = u.containerNamed(of); !ok {
+			return nil, false, false
+		}
+		m, ok := u.b.attributes().member(c, x.Name.Name)
+		if !ok {
+			return nil, false, false
+		}
+		return m.Agg, true, true
 	}
-	id, is := unparen(index.X).(*syntax.Ident)
+	return nil, false, false
+}
+
+// containerNamed is the container that a name stands for.
+func (u certainty) containerNamed(x syntax.Expr) (*plan.Container, bool) {
+	id, is := unparen(x).(*syntax.Ident)
 	if !is {
-		return nil, false, false
+		return nil, false
 	}
 	of, _ := u.frame.Lookup(id, captured)
 	ref, is := of.v.c.(plan.Ref)
-	return ref.Container, true, is && of.known && ref.Kind != plan.Table
+	return ref.Container, is && of.known
 }
 
 // withArticle is the name of a type of the interpreter in a sentence.

@@ -444,15 +444,18 @@ func (b attributes) rowAttr(r *row, name string, pos plan.Pos) val {
 	if r.c.Kind == plan.Group && r.member == nil {
 		m, ok := b.member(r.c, name)
 		if !ok {
-			var names []string
-			for _, m := range r.c.Members {
-				names = append(names, m.Name)
-			}
-			wrong(pos, "the group has no %s%s", name, refusal.Near(name, names))
+			wrong(pos, "%s", lacking(r.c, true, name))
 		}
 		out := *r
 		out.member = m
 		return objVal(&out)
+	}
+	of := r.c
+	if r.member != nil {
+		of = r.member.Agg
+	}
+	if msg := lacking(of, true, name); msg != "" {
+		wrong(pos, "%s", msg)
 	}
 	return objVal(&method{objVal(r), name})
 }
