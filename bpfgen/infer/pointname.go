@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -15,6 +18,10 @@ import (
 // cookie that it was attached with: the numbers of the names of its function and
 // of the point (see nameTable). Readers see the name. Where the kernel has no cookies (before 5.15) each
 // point whose name is asked for has a program of its own, with its number as a constant: a script means the same there.
+//
+// The name of a point that is no pattern is a constant, as if the author had written it, unless it has characters that
+// he would not write: it is from a file that anybody can have made. Then it is the text of a number, too, which is
+// escaped where it is printed.
 
 // numberPoints gives the points of the probe their numbers, and decides whether
 // they are known by them, and whether the kernel tells a program the number of its point.
@@ -36,6 +43,7 @@ func (pr *probe) numberPoints() {
 		pr.names = pr.names || t.Pattern()
 		for _, p := range t.Points() {
 			add(p)
+			pr.names = pr.names || !printable(p.Func) || !printable(p.Name)
 		}
 	}
 	for _, p := range list { // those of functions one after the other, for tests of them: see oneOfNumbers
@@ -53,6 +61,12 @@ func (pr *probe) numberPoints() {
 		}
 		pr.u.res.Tree.Points[pr.p.ID] = list
 	}
+}
+
+// printable reports whether a name shows as it is.
+func printable(name string) bool {
+	return utf8.ValidString(name) &&
+		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // pointCookie is the cookie of a function's point: both of its names.
