@@ -235,7 +235,8 @@ func TestTextsCut(t *testing.T) {
 // A part of a string that was cut is cut where it ends with the last byte that was read, also where there is nothing in
 // it, and whatever is made of that. Elsewhere an empty part is the empty string.
 //
-// > An empty part at that place is `…`: the last of `/usr/…`, split at each `/`, is.
+// > An empty part at that place is `…`: the last of `/usr/…`, split at each `/`, is. Several marks with no byte between
+// > them are one, so that `s[9:] * 2` is `…`, too.
 func TestTextsEmptyPart(t *testing.T) {
 	exprs := map[string]string{
 		`s[5:]`: "…", `s[9:]`: "…", `s[5:7]`: "…", `s[5:][:]`: "…", `s[2:2]`: "", `s[:0]`: "", `s[5::1]`: "",
@@ -252,7 +253,10 @@ func TestTextsEmptyPart(t *testing.T) {
 		`s[5:].replace("a", "b")`: "…", `s[5:].split("/")`: `["…"]`, `(s[5:] + "/").split("/")`: `["…", ""]`,
 		`(s + "x")[5:5]`: "…", `(s + "x")[5:]`: "x", `json.encode([s[5:]])`: `["…"]`,
 		`s[5:] == "" and not s[5:]`: "True",
-		`{"": 1}[s[5:]]`:            "1", `(lambda x = s[5:]: x)()`: "…",
+		`s[5:] * 2`:                 "…", `s[5:] + s[5:]`: "…", `"".join([s[5:], s[5:]])`: "…", `"%s%s" % (s[5:], s[5:])`: "…",
+		`s + s[5:]`: "/usr/…", `s[5:] + s`: "…/usr/…", `s[4:] * 2`: "/…/…", `sum([s[5:], s[5:]], "")`: "…",
+		`sum([s, "x"], "")`: "/usr/…x",
+		`{"": 1}[s[5:]]`:    "1", `(lambda x = s[5:]: x)()`: "…",
 		`min("b", s[5:])`: "…", `getattr(s[5:], "lower")()`: "…",
 	}
 	for expr, want := range exprs {

@@ -161,7 +161,7 @@ func (a *assembly) addKnown(s string, m marks) {
 	if !a.m.all && len(a.m.own) <= mostOwn {
 		a.m.own = appendShifted(a.m.own, m.owned(s), at)
 	}
-	a.m.cuts = appendShifted(a.m.cuts, m.cuts, at)
+	a.m.cuts = slices.Compact(appendShifted(a.m.cuts, m.cuts, at)) // no byte is between two at one offset
 	a.text = append(a.text, s...)
 }
 
