@@ -60,6 +60,8 @@ func (u *unit) walksStacks() {
 		StartCode:      at("mm_struct", "start_code"),
 		EndCode:        at("mm_struct", "end_code"),
 		StartStack:     at("mm_struct", "start_stack"),
+		Parent:         at("task_struct", "real_parent"),
+		TGID:           at("task_struct", "tgid"),
 		Utask:          at("task_struct", "utask"),
 		Instances:      at("uprobe_task", "return_instances"),
 		InstanceStack:  at("return_instance", "stack"),

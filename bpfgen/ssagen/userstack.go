@@ -48,28 +48,49 @@ func (b stacks) walked(m *region, n int64, none func()) *ir.Value {
 	return count
 }
 
-// tableOfProcess is the address of the table of the process. Where it has none, or one of what ran in it before,
-// without ends the way.
+// tableOfProcess is the address of the table of the process. Where it has none, or one of what ran in it before, that of
+// its parent serves if the same image runs there: a child has at first what its parent has mapped. Where there is none
+// of either, without ends the way.
 func (b stacks) tableOfProcess(key *region, without func()) *ir.Value {
 	for _, name := range []string{tree.MapUnwindProcesses, tree.MapUnwindTables, tree.MapUnwindRows} {
 		b.Uses[name] = true
 	}
-	find := func(name string, number *ir.Value) *ir.Value {
-		b.Store(4, b.addr(key, 0), 0, number)
-		p := b.Call(helperMapLookup, b.MapPtr(name), b.addr(key, 0))
-		b.unless(ir.EQ, p, 0, without)
-		return p
-	}
-	entry := find(tree.MapUnwindProcesses, b.tgid())
-	number, known := b.Load(4, entry, wire.UnwindProcessTable), b.Load(8, entry, wire.UnwindProcessImage)
+	var image *ir.Value
 	if b.knowsImages() {
-		same := b.newJoin(types.Type{})
-		b.unless(ir.EQ, known, 0, func() { b.jump(same) })
-		b.unlessSame(known, b.image(), without)
-		b.jump(same)
-		b.enter(same)
+		image = b.image()
 	}
-	return find(tree.MapUnwindTables, number)
+	table, parents := b.newJoin(types.U64), b.newJoin(types.Type{})
+	other := func() { b.jump(parents) }
+	number, known := b.tableOf(key, b.tgid(), other)
+	if image != nil {
+		b.unless(ir.EQ, known, 0, func() { b.jumpWith(table, intVal(types.U64, number)) })
+		b.unlessSame(known, image, other)
+	}
+	b.jumpWith(table, intVal(types.U64, number))
+	b.enter(parents)
+	if of := &b.Tree.Walk; image != nil && of.Parent != 0 && of.TGID != 0 {
+		parent := b.kernelWord(b.Call(helperGetCurrentTask), of.Parent)
+		number, known := b.tableOf(key, b.kernelWord(parent, of.TGID), without)
+		b.unlessSame(known, image, without)
+		b.jumpWith(table, intVal(types.U64, number))
+	} else {
+		without()
+	}
+	return b.find(key, tree.MapUnwindTables, b.enter(table).x, without)
+}
+
+// tableOf gives the number of the table of a process, and the image that it is for. none ends the way if there is none.
+func (b stacks) tableOf(key *region, process *ir.Value, none func()) (number, image *ir.Value) {
+	entry := b.find(key, tree.MapUnwindProcesses, process, none)
+	return b.Load(4, entry, wire.UnwindProcessTable), b.Load(8, entry, wire.UnwindProcessImage)
+}
+
+// find looks a number of 32 bits up in a map. none ends the way where it is not there.
+func (b stacks) find(key *region, name string, number *ir.Value, none func()) *ir.Value {
+	b.Store(4, b.addr(key, 0), 0, number)
+	p := b.Call(helperMapLookup, b.MapPtr(name), b.addr(key, 0))
+	b.unless(ir.EQ, p, 0, none)
+	return p
 }
 
 // knowsImages reports whether the kernel's types tell where a task has what its image is made of.

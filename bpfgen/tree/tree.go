@@ -266,6 +266,9 @@ type WalkOffsets struct {
 	// MM is the pointer to a task's memory in struct task_struct. StartCode and EndCode are where its code begins and
 	// ends, StartStack where its stack begins, in struct mm_struct.
 	MM, StartCode, EndCode, StartStack int64
+	// Parent is the pointer to the task of the process that a task's process is a child of, and TGID the number of a
+	// task's process, in struct task_struct.
+	Parent, TGID int64
 	// Utask is the pointer to what uprobes know of the task, in struct task_struct. Instances is the pointer there to
 	// the innermost call whose return address the kernel has replaced.
 	Utask, Instances int64

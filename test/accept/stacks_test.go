@@ -238,6 +238,31 @@ func TestStackBeforeTables(t *testing.T) {
 	}
 }
 
+// A copy of a process has whole stacks from its first call on.
+//
+// > A child that was forked has the table of its parent from the beginning.
+func TestStackOfForked(t *testing.T) {
+	const children = 300
+	bin := traceable(t, "chain-frameless")
+	text := script(t, fmt.Sprintf("n = count()\nprobe(\"uprobe:%s:c\", kernel = lambda e: n[e.ustack()].add())\n", bin))
+	e := startrace(t, text, "--format", "folded", "-c", fmt.Sprintf("%s copies %d", bin, children)).ok(t)
+	whole := regexp.MustCompile(`^_start;(\S+;)?main;child;a;b;c (\d+)$`)
+	seen := 0
+	for line := range strings.Lines(e.stdout) {
+		m := whole.FindStringSubmatch(strings.TrimSpace(line))
+		if m == nil {
+			t.Errorf("stack %s", line)
+			continue
+		}
+		n, err := strconv.Atoi(m[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen += n
+	}
+	checkAccount(t, e, seen, children)
+}
+
 // Processes that end at once after the call of which the stack is: each has its names, as copies of a program, as a
 // program of its own, and as first one and then the other. Their parent is not traced by name, so nothing else keeps
 // their mappings. (issue 5)
