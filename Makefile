@@ -145,8 +145,9 @@ soak: all workload
 	SOAK=20 CGO_ENABLED=0 $(GO) test -count=1 -timeout 60m -run TestSoak -v ./test/accept
 	$(GO) run ./test/vm -kernel 7.2 -smp 2 -timeout 60m -env SOAK=20 \
 		-run 'TestSoak|TestCPUsComeAndGo|TestClockIsSet|TestModuleLoadedAgain' -suite -- ./test/accept
-	STARTRACE_LONG=1 CGO_ENABLED=0 $(GO) test -count=1 -timeout 60m -run 'TestMutated|TestToolsLoad' \
-		./internal/elffile ./cmd/startrace
+	STARTRACE_LONG=1 CGO_ENABLED=0 $(GO) test -count=1 -timeout 60m \
+		-run 'TestMutated|TestToolsLoad|TestRandomSignatures|TestTypedCalls' \
+		./internal/elffile ./cmd/startrace ./test/accept
 	$(MAKE) mutate fuzz FUZZTIME=5000x
 
 fuzz:

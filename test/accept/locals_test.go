@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/startrace/startrace/test/need"
@@ -194,32 +195,49 @@ func newLocalsProgram(seed uint64, functions int) *localsProgram {
 func TestLocals(t *testing.T) {
 	needTracing(t)
 	need.Sources(t, "../..")
-	values, lost := 0, 0
 	seeds := 2
 	if !testing.Short() {
 		seeds = 6
 	}
-	for seed := range setting.Int(t, "LOCALS_PROGRAMS", seeds) {
-		p := newLocalsProgram(uint64(seed), 5)
-		for _, command := range []string{"gcc -g -O0", "gcc -g -O2", "gcc -g -O3 -gdwarf-4",
-			"gcc -g -O1 -no-pie -static", "clang -g -O0", "clang -g -O1", "clang -g -O2 -gdwarf-4"} {
-			binary := need.Built(t, command, "locals.c", p.source.String())
-			code := "def said(*values):\n    return \"|\".join([\"S\"] + [str(v) for v in values])\n" +
-				strings.ReplaceAll(strings.Join(p.probes, "\n"), "BIN", binary)
-			out := tracedLines(t, code, binary)
-			plain := strings.Contains(command, "-O0")
-			n := compareLocals(t, fmt.Sprintf("seed %d, %s", seed, command), out, !plain)
-			if plain && (n.lost > 0 || n.faults > len(localWords) || n.equal == 0) {
-				t.Errorf("seed %d, %s: of %d values %d are optimized out, and %d cannot be read", seed, command,
-					n.equal, n.lost, n.faults)
+	var all localsSeen
+	var mu sync.Mutex // guards all
+	t.Run("programs", func(t *testing.T) {
+		for seed := range setting.Int(t, "LOCALS_PROGRAMS", seeds) {
+			p := newLocalsProgram(uint64(seed), 5)
+			for _, command := range localsCommands {
+				t.Run(fmt.Sprintf("seed %d, %s", seed, command), func(t *testing.T) {
+					t.Parallel()
+					n := tracedLocals(t, p, command)
+					mu.Lock()
+					defer mu.Unlock()
+					all.equal, all.lost, all.faults = all.equal+n.equal, all.lost+n.lost, all.faults+n.faults
+				})
 			}
-			values, lost = values+n.equal, lost+n.lost+n.faults
 		}
+	})
+	lost := all.lost + all.faults
+	if all.equal < lost {
+		t.Errorf("%d values are known and %d are not", all.equal, lost)
 	}
-	if values < lost {
-		t.Errorf("%d values are known and %d are not", values, lost)
+	t.Logf("%d values, %d more optimized out", all.equal, lost)
+}
+
+var localsCommands = []string{"gcc -g -O0", "gcc -g -O2", "gcc -g -O3 -gdwarf-4", "gcc -g -O1 -no-pie -static",
+	"clang -g -O0", "clang -g -O1", "clang -g -O2 -gdwarf-4"}
+
+// tracedLocals builds the program, traces it and compares what startrace says of its variables with what it does.
+func tracedLocals(t *testing.T, p *localsProgram, command string) localsSeen {
+	t.Helper()
+	binary := need.Built(t, command, "locals.c", p.source.String())
+	code := "def said(*values):\n    return \"|\".join([\"S\"] + [str(v) for v in values])\n" +
+		strings.ReplaceAll(strings.Join(p.probes, "\n"), "BIN", binary)
+	out := tracedLines(t, code, binary)
+	plain := strings.Contains(command, "-O0")
+	n := compareLocals(t, command, out, !plain)
+	if plain && (n.lost > 0 || n.faults > len(localWords) || n.equal == 0) {
+		t.Errorf("of %d values %d are optimized out, and %d cannot be read", n.equal, n.lost, n.faults)
 	}
-	t.Logf("%d values, %d more optimized out", values, lost)
+	return n
 }
 
 // tracedLines runs the probes at those of the lines that have code: compilers can make the code of several lines one,

@@ -31,7 +31,7 @@ func TestRandomSignatures(t *testing.T) {
 	}
 	n, all := 15, !testing.Short()
 	if all {
-		n = 120
+		n = moreOf(60)
 	}
 	for _, lang := range []struct {
 		name, file, prefix, command string
@@ -49,6 +49,7 @@ func TestRandomSignatures(t *testing.T) {
 			continue
 		}
 		t.Run(lang.name, func(t *testing.T) {
+			t.Parallel() // each traces a program of its own
 			calls := target.RandomC(uint64(len(lang.name)), n, false)
 			switch {
 			case lang.prefix != "":
@@ -59,6 +60,14 @@ func TestRandomSignatures(t *testing.T) {
 			checkCalls(t, calls, lang.file, lang.prefix, lang.command)
 		})
 	}
+}
+
+// moreOf is twice the number in the longest form, which make soak has: STARTRACE_LONG=1.
+func moreOf(n int) int {
+	if os.Getenv("STARTRACE_LONG") != "" {
+		return 2 * n
+	}
+	return n
 }
 
 // Without debug information the words are where the ABI puts words of which nothing is known; their widths are the
@@ -139,7 +148,7 @@ func TestTypedCalls(t *testing.T) {
 	needTracing(t)
 	n, all := 20, !testing.Short()
 	if all {
-		n = 100
+		n = moreOf(50)
 	}
 	for _, lang := range []struct {
 		name, file, prefix, command string
@@ -157,6 +166,7 @@ func TestTypedCalls(t *testing.T) {
 			continue
 		}
 		t.Run(lang.name, func(t *testing.T) {
+			t.Parallel() // each traces a program of its own
 			calls := target.TypedC(uint64(n)+uint64(len(lang.name)), n)
 			if lang.prefix != "" {
 				calls = target.TypedGo(uint64(n), n)
