@@ -115,12 +115,17 @@ func (g *growth) renewFile(change filewatch.Change) error {
 	switch {
 	case len(attached) == 0:
 	case change.Written:
-		g.loader.messages.Sayf("%s was written anew: attached %s there again", change.Path, enumerate(attached))
+		g.loader.messages.Sayf("%s was written anew: attached %s there again; %s", change.Path, enumerate(attached),
+			unseen)
 	default:
-		g.loader.messages.Sayf("%s is another file now: attached %s there, too", change.Path, enumerate(attached))
+		g.loader.messages.Sayf("%s is another file now: attached %s there, too; %s", change.Path, enumerate(attached),
+			unseen)
 	}
 	return errors.Join(errs...)
 }
+
+// unseen is said where probes come to a file that can have been run already.
+const unseen = "its calls before that were not seen"
 
 // loadIn loads the probes of a plan that are in a file, and gives their names. What the new file does not have is no
 // reason to leave out the others.

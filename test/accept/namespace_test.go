@@ -101,6 +101,7 @@ func overwrite(t *testing.T, path string) {
 // > attached in that one, too, and a message says so.
 // > What runs the file before is still seen.
 // > Ends of a span and what `first()` chose stay with the file before, which a message says.
+// > Calls in the new file are seen from that message on, some milliseconds after it got its name.
 func TestReplacedDuringRun(t *testing.T) {
 	needTracing(t)
 	path := filepath.Join(t.TempDir(), "prog")
@@ -141,12 +142,12 @@ at_exit(lambda: print("counted", n.value))
 	install(t, path)
 	between := "uprobe:" + path + ":main.main → uprobe:" + path + ":main.run"
 	r.await(t, "startrace: "+path+" is another file now, in which "+between+" is not attached: run again for that")
-	r.await(t, path+" is another file now: attached "+probes+" there, too")
+	r.await(t, path+" is another file now: attached "+probes+" there, too; its calls before that were not seen")
 	goOn("prog runs")
 	goOn("prog.old runs", "between True")
 	overwrite(t, path)
 	r.await(t, "startrace: "+path+" was written anew, and "+between+" is not attached any more: run again for that")
-	r.await(t, path+" was written anew: attached "+probes+" there again")
+	r.await(t, path+" was written anew: attached "+probes+" there again; its calls before that were not seen")
 	goOn("prog runs")
 	if e := r.end(t).ok(t); !strings.Contains(e.stdout, "counted 4\n") && e.skipped(t) == 0 {
 		t.Errorf("got %q, want four starts; stderr: %s", e.stdout, e.stderr)
