@@ -189,7 +189,12 @@ func (s *step) linked(kind, cfa, saved *ir.Value) {
 		s.returned(kind, cfa, s.Op(ir.OpAnd, s.get(stateLink), s.Const(linkMask)))
 	})
 	s.progress(1, cfa)
-	s.read(s.words(cfa, s.Op(ir.OpNeg, saved)), 0, 2)
+	pair := s.NewBlock()
+	at := s.Param(pair)
+	s.when(saved, wire.UnwindAtStack, func() { s.Jump(pair, s.get(stateSP)) })
+	s.Jump(pair, s.words(cfa, s.Op(ir.OpNeg, saved)))
+	s.Begin(pair)
+	s.read(at, 0, 2)
 	s.set(stateFP, s.word(0))
 	s.returned(kind, cfa, s.Op(ir.OpAnd, s.word(1), s.Const(linkMask)))
 }

@@ -134,7 +134,7 @@ func ruleAt(rows []cfi.Row, addr uint64) uint32 {
 var plain = regexp.MustCompile(`^(r[a-d]x|r[sd]i|r[bs]p|r[0-9]+|sp|x[0-9]+)\+(\d+)$`)
 
 // maxSaved is how far below CFA a rule of arm64 cannot say that something is saved; of Go, it says 8 bytes more.
-const maxSaved = 8<<wire.UnwindSavedBitsARM64 - 8
+const maxSaved = 8*wire.UnwindAtStack - 8
 
 // sayable: a rule must say what readelf says. What it says as an expression may be sayable or not.
 func sayable(machine elf.Machine, s said) bool {

@@ -209,7 +209,10 @@ func arm64Rule(p *program) uint32 {
 	case pc.how != howOffset:
 		return wire.UnwindNone
 	case fp.how == howOffset && fp.offset == pc.offset-word:
-		saved, ok := a.arm64Saved(fp.offset, 2)
+		saved, ok := arm64Saved(fp.offset, 2)
+		if cfa := p.state.cfa; !ok && cfa.how == howOffset && uint64(cfa.register) == a.sp && fp.offset == -cfa.offset {
+			saved, ok = wire.UnwindAtStack, true
+		}
 		if !ok {
 			return wire.UnwindNone
 		}
@@ -221,14 +224,14 @@ func arm64Rule(p *program) uint32 {
 }
 
 // arm64Saved gives the words below CFA at which something is saved, which are least at least.
-func (a *arch) arm64Saved(offset, least int64) (saved int64, ok bool) {
+func arm64Saved(offset, least int64) (saved int64, ok bool) {
 	n, whole := words(-offset)
-	return n, whole && n >= least && n < 1<<a.savedBits
+	return n, whole && n >= least && n < wire.UnwindAtStack
 }
 
 func arm64LinkOnly(p *program) uint32 {
 	a := p.arch
-	saved, ok := a.arm64Saved(p.state.pc.offset, 1)
+	saved, ok := arm64Saved(p.state.pc.offset, 1)
 	rule := a.cfa(p, saved)
 	if !ok || rule&(1<<wire.UnwindKindBits-1) != wire.UnwindSP {
 		return wire.UnwindNone

@@ -41,6 +41,8 @@ func say(machine elf.Machine, rule uint32) said {
 		out.pc = "u"
 	case machine == elf.EM_AARCH64 && kind == wire.UnwindLinkOnly:
 		out.pc, kind = fmt.Sprintf("c%+d", -8*saved), wire.UnwindSP
+	case machine == elf.EM_AARCH64 && saved == wire.UnwindAtStack:
+		out.fp, out.pc = "*sp", "*sp+8"
 	case machine == elf.EM_AARCH64:
 		out.fp, out.pc = fmt.Sprintf("c%+d", -8*saved), fmt.Sprintf("c%+d", 8-8*saved)
 	case saved == wire.UnwindAtFrame:

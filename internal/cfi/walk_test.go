@@ -225,6 +225,8 @@ func (s *stack) callerOf(kind uint32, saved, cfa uint64) {
 		s.pc = s.lr
 	case s.machine == elf.EM_AARCH64 && kind == wire.UnwindLinkOnly:
 		s.pc = s.words[below]
+	case s.machine == elf.EM_AARCH64 && saved == wire.UnwindAtStack:
+		s.fp, s.pc = s.words[s.sp], s.words[s.sp+8]
 	case s.machine == elf.EM_AARCH64:
 		s.fp, s.pc = s.words[below], s.words[below+8]
 	case saved == wire.UnwindAtFrame:

@@ -116,6 +116,9 @@ const (
 	UnwindSavedBitsAMD64 = 8
 	UnwindSavedBitsARM64 = 11
 	UnwindAtFrame        = 255 // of amd64
+	// UnwindAtStack, of arm64: frame pointer and return address are saved at the stack pointer, where the frame is
+	// larger than the number of words can say.
+	UnwindAtStack = 1<<UnwindSavedBitsARM64 - 1
 )
 
 // Why the walk along a stack has ended, as the entry of the stack has it.
