@@ -65,6 +65,14 @@ func lockedDown() bool {
 // inGuest says whether this is a virtual machine of test/vm.
 func inGuest() bool { return os.Getenv("STARTRACE_VM") != "" }
 
+// beside lets a part of a test run beside its other parts. In a guest, which has one CPU, each would take as long as all.
+func beside(t *testing.T) {
+	t.Helper()
+	if !inGuest() {
+		t.Parallel()
+	}
+}
+
 // needGuest skips outside of a virtual machine: the test traces processes that it did not start.
 func needGuest(t *testing.T) {
 	t.Helper()

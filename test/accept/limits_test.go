@@ -233,7 +233,7 @@ func TestLimits(t *testing.T) {
 	needTracing(t)
 	for _, c := range slices.Concat(limitCases, loopCases(t)) {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
+			beside(t)
 			if c.slow && testing.Short() {
 				t.Skip("needs the long form (make test, make test-vm): " +
 					"compiling this takes an emulated CPU 10 s or more")

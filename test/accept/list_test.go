@@ -45,7 +45,7 @@ func TestListedFields(t *testing.T) {
 	}
 	for _, pattern := range patterns {
 		t.Run(pattern, func(t *testing.T) {
-			t.Parallel()
+			beside(t)
 			points := listed(t, "-v", pattern)
 			if len(points) == 0 {
 				t.Fatal("there are none")

@@ -206,7 +206,7 @@ func TestLocals(t *testing.T) {
 			p := newLocalsProgram(uint64(seed), 5)
 			for _, command := range localsCommands {
 				t.Run(fmt.Sprintf("seed %d, %s", seed, command), func(t *testing.T) {
-					t.Parallel()
+					beside(t)
 					n := tracedLocals(t, p, command)
 					mu.Lock()
 					defer mu.Unlock()

@@ -49,7 +49,7 @@ func TestRandomSignatures(t *testing.T) {
 			continue
 		}
 		t.Run(lang.name, func(t *testing.T) {
-			t.Parallel() // each traces a program of its own
+			beside(t) // each traces a program of its own
 			calls := target.RandomC(uint64(len(lang.name)), n, false)
 			switch {
 			case lang.prefix != "":
@@ -166,7 +166,7 @@ func TestTypedCalls(t *testing.T) {
 			continue
 		}
 		t.Run(lang.name, func(t *testing.T) {
-			t.Parallel() // each traces a program of its own
+			beside(t) // each traces a program of its own
 			calls := target.TypedC(uint64(n)+uint64(len(lang.name)), n)
 			if lang.prefix != "" {
 				calls = target.TypedGo(uint64(n), n)
