@@ -226,6 +226,8 @@ func TestStackByRegister(t *testing.T) {
 // > The tables of a process are made when its first stack is seen, or when it begins.
 // > Until then it is unwound by frame pointers, and its stacks say `taken before it was known what the program has
 // > mapped` where that leads nowhere.
+// > A program that exec begins has its own about a millisecond later: what runs before, as the stacks of programs that
+// > end at once, can be short (a third of 500 on a busy machine).
 func TestStackBeforeTables(t *testing.T) {
 	bin := traceable(t, "chain-frameless")
 	text := script(t, fmt.Sprintf("n = count()\nprobe(\"uprobe:%s:c\", lambda e: print(e.ustack()))\n", bin))
