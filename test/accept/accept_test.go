@@ -65,7 +65,7 @@ func lockedDown() bool {
 // inGuest says whether this is a virtual machine of test/vm.
 func inGuest() bool { return os.Getenv("STARTRACE_VM") != "" }
 
-// beside lets a part of a test run beside its other parts. In a guest, which has one CPU, each would take as long as all.
+// beside lets a part of a test run beside its other parts. A guest has one CPU: each would take as long as all there.
 func beside(t *testing.T) {
 	t.Helper()
 	if !inGuest() {
