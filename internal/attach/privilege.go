@@ -19,9 +19,11 @@ import (
 // to load the programs that read tables (state) and to read tables at all
 // where kernel.unprivileged_bpf_disabled is set (all commands of bpf(2) before
 // 6.0), to name functions in stacks of other users' programs and of the
-// kernel, and to end the command of -c if that became another user's.
+// kernel, to open files that were deleted by what processes have mapped
+// (/proc/PID/map_files, since 5.9), and to end the command of -c if that became
+// another user's.
 const kept uint64 = 1<<unix.CAP_BPF | 1<<unix.CAP_PERFMON | 1<<unix.CAP_SYS_PTRACE |
-	1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_SYSLOG | 1<<unix.CAP_KILL
+	1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_SYSLOG | 1<<unix.CAP_KILL | 1<<unix.CAP_CHECKPOINT_RESTORE
 
 // DropPrivileges gives up all other capabilities, for all threads of the
 // process and for good: nothing that needs them can be attached afterwards,

@@ -4,6 +4,7 @@ package stacks
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"github.com/cilium/ebpf"
@@ -93,6 +94,13 @@ func (n *Names) find(id uint64) *namedStack {
 func (n *Names) ShortLines() (lines []string) {
 	for _, t := range n.tables {
 		lines = append(lines, t.short.lines()...)
+	}
+	switch n := len(n.Processes.Unopened); {
+	case n == 1:
+		lines = append(lines, "the stacks of one process lack names: a file that it had mapped could not be opened")
+	case n > 1:
+		lines = append(lines,
+			fmt.Sprintf("the stacks of %d processes lack names: files that they had mapped could not be opened", n))
 	}
 	return lines
 }

@@ -32,6 +32,7 @@ func (t *Namer) Tell(e *mapping.Change) {
 	case mapping.Mapped:
 		// Of a process that is not known all is read when it is asked for.
 		if p := t.processes.byPID[e.PID]; p != nil && (p.told || p.Seen()) && e.Mapping.Code {
+			t.look(p)
 			p.add(e.Mapping)
 		}
 	case mapping.Ended:

@@ -62,6 +62,7 @@ func (t *Namer) mapped(p *Process, a *area) *file {
 	}
 	a.unreadable = !t.openMapped(p, a)
 	if a.unreadable {
+		t.unopened(p)
 		return nil
 	}
 	return t.read(a.version)
@@ -118,15 +119,15 @@ func (t *Namer) openMapped(p *Process, a *area) bool {
 // the process has ended, and perhaps its files are gone: those are held open, or
 // read if there will be no way to others that belong to them.
 func (t *Namer) secure(p *Process, addrs []uint64) {
-	p.look()
+	t.look(p)
 	for _, addr := range addrs {
 		a := p.mapping(addr)
 		switch {
 		case a == nil:
 		case a.anonymous():
 			t.compiled(p, addr)
-		case a.Inode == 0 || a.version != (fileVersion{}):
-		case p.foreign || p.over || a.Deleted:
+		case a.Inode == 0 || t.files.has(a.version):
+		case p.foreign || p.jail != nil || p.over || a.Deleted:
 			t.mapped(p, a)
 		default:
 			t.hold(p, a)
@@ -136,7 +137,7 @@ func (t *Namer) secure(p *Process, addrs []uint64) {
 
 func (t *Namer) hold(p *Process, a *area) {
 	at, ok := t.find(p, a)
-	if !ok || t.files.get(a.version) != nil || t.files.held[a.version] != nil || t.files.reading[a.version] != nil {
+	if !ok || t.files.has(a.version) {
 		return
 	}
 	f, err := os.Open(at.path)
@@ -147,6 +148,12 @@ func (t *Namer) hold(p *Process, a *area) {
 		t.readHeld()
 	}
 	t.files.hold(a.version, f, a.Path)
+}
+
+// has reports whether the functions of a file are known, or can be read although the file has no name any more. It is
+// not enough that somebody has looked at the file.
+func (fs *files) has(version fileVersion) bool {
+	return fs.get(version) != nil || fs.held[version] != nil || fs.reading[version] != nil
 }
 
 // readHeld reads what is held, one after another: tables take memory while they are made.
@@ -194,13 +201,16 @@ type candidate struct {
 // places are, in this order: through the process, as long as it lives; its
 // mapping, which also has deleted files (proc_pid_map_files(5)); if it lived in
 // our mount namespace, as everybody does; through the next of its ancestors
-// that lives.
+// that lives, and through roots of processes that were seen.
 func (t *Namer) places(p *Process, a *area) (out []candidate) {
 	if !p.over {
 		if !a.Deleted {
 			out = append(out, candidate{p.root() + a.Path, p.root(), false})
 		}
 		out = append(out, candidate{p.dir() + "/map_files/" + a.Range(), p.root(), false})
+		if a.Path == p.program { // also without the right that map_files wants
+			out = append(out, candidate{p.dir() + "/exe", p.root(), true})
+		}
 	}
 	if a.Deleted {
 		return out
@@ -212,6 +222,7 @@ func (t *Namer) places(p *Process, a *area) (out []candidate) {
 		if near := t.living(p); near != nil {
 			out = append(out, candidate{near.root() + a.Path, near.root(), true})
 		}
+		out = append(out, t.jailed(p, a)...)
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/startrace/startrace/internal/mapping"
@@ -34,9 +35,11 @@ type Process struct {
 	// foreign: its mount namespace is not ours, so its files are out of reach when it has ended. looked: that has been
 	// found out.
 	foreign, looked bool
-	maps            []area    // by address; its copies share them
-	program         string    // its executable, in its mount namespace
-	read            time.Time // when maps were read from /proc
+	// jail is the root of the process where that is not ours, held open; nil: it is ours, or not known.
+	jail    *jail
+	maps    []area    // by address; its copies share them
+	program string    // its executable, in its mount namespace
+	read    time.Time // when maps were read from /proc
 	// used is the time of the last use on the clock of processes, by which the oldest are forgotten.
 	used uint64
 	// fruitless is how often mappings were read for an address that none has.
@@ -205,7 +208,8 @@ func (t *Namer) inherit(p *Process) {
 }
 
 func (p *Process) take(parent *Process) {
-	p.maps, p.program, p.foreign, p.looked = parent.maps, parent.program, parent.foreign, parent.looked
+	p.maps, p.program = parent.maps, parent.program
+	p.foreign, p.looked, p.jail = parent.foreign, parent.looked, parent.jail
 }
 
 // mapping gives that of an address, nil if there is none.
@@ -220,21 +224,6 @@ func (p *Process) mapping(addr uint64) *area {
 func (p *Process) dir() string { return p.proc + "/" + strconv.Itoa(p.pid) }
 
 func (p *Process) root() string { return p.dir() + "/root" }
-
-// look compares mount namespaces (namespaces(7)), once; what cannot be seen
-// counts as ours.
-func (p *Process) look() {
-	if p.looked || p.over {
-		return
-	}
-	p.looked = true
-	theirs, err := os.Readlink(p.dir() + "/ns/mnt")
-	if err != nil {
-		return
-	}
-	ours, err := os.Readlink("/proc/self/ns/mnt")
-	p.foreign = err == nil && ours != theirs
-}
 
 // readIdentity reads /proc/PID/stat: the second column is the name in
 // brackets, which may hold anything; then 22 is when it started, 26 and 27 where its
@@ -282,3 +271,85 @@ func (t *Namer) Image(pid int) (out Image, known bool) {
 }
 
 func (is identity) ended() bool { return is.code == "0" && is.stack == "0" }
+
+// A jail is the root of processes that have another one than ours: in a container, or by chroot(2). It is held open, so
+// that files of a process are found when it has ended.
+type jail struct{ *os.File }
+
+// path is the folder by which the jail is reached.
+func (j *jail) path() string { return "/proc/self/fd/" + strconv.Itoa(int(j.Fd())) }
+
+// jails are those that were seen, by their folders.
+type jails map[rootID]*jail
+
+// A rootID tells roots apart.
+type rootID struct{ dev, inode uint64 }
+
+// maxJails bounds the roots that are held. What is in others is read while the process lives, or not at all.
+const maxJails = 64
+
+// openPath opens a folder to reach files by it, which needs no right to read it (O_PATH, open(2)).
+const openPath = 0x200000
+
+// look compares mount namespaces (namespaces(7)) and roots, once; what cannot be seen counts as ours.
+func (t *Namer) look(p *Process) {
+	if p.looked || p.over {
+		return
+	}
+	p.looked = true
+	theirs, err := os.Readlink(p.dir() + "/ns/mnt")
+	if err != nil {
+		return
+	}
+	ours, err := os.Readlink("/proc/self/ns/mnt")
+	p.foreign = err == nil && ours != theirs
+	p.jail = t.jailAt(p.root())
+}
+
+// jailAt gives the jail that a root is, nil where it is ours.
+func (t *Namer) jailAt(root string) *jail {
+	theirs, ok := rootOf(root)
+	ours, known := rootOf("/")
+	if !ok || !known || theirs == ours {
+		return nil
+	}
+	if j := t.jails[theirs]; j != nil || len(t.jails) >= maxJails {
+		return j
+	}
+	f, err := os.OpenFile(root, openPath|syscall.O_DIRECTORY, 0)
+	if err != nil {
+		return nil
+	}
+	if t.jails == nil {
+		t.jails = jails{}
+	}
+	t.jails[theirs] = &jail{f}
+	return t.jails[theirs]
+}
+
+func rootOf(path string) (rootID, bool) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return rootID{}, false
+	}
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	if !ok {
+		return rootID{}, false
+	}
+	return rootID{sys.Dev, sys.Ino}, true
+}
+
+// jailed are the places of a file in jails: in that of its process, or, of a process that had ended before that was
+// seen, in any. Another file can have the name there, so its inode is compared.
+func (t *Namer) jailed(p *Process, a *area) (out []candidate) {
+	if p.jail != nil {
+		return []candidate{{p.jail.path() + a.Path, p.jail.path(), true}}
+	}
+	if p.looked && !p.over {
+		return nil
+	}
+	for _, j := range t.jails {
+		out = append(out, candidate{j.path() + a.Path, j.path(), true})
+	}
+	return out
+}

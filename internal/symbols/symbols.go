@@ -31,6 +31,7 @@ import (
 type Namer struct {
 	processes processes
 	files     files
+	jails     jails
 	listening bool  // events come
 	vdso      *file // that of this machine; nil until needed
 	vdsoSize  uint64
@@ -42,9 +43,18 @@ type Namer struct {
 	Lines, Expand bool
 	// Wait is how long an address waits for its name while symbols are read; nil: until they are read.
 	Wait *until.Wait
+	// Unopened are processes of which a file could not be opened: most had ended by then.
+	Unopened map[int]bool
 	// TooLate is how many addresses did not get their names for that. Late is called at the first; it may be nil.
 	TooLate uint64
 	Late    func()
+}
+
+func (t *Namer) unopened(p *Process) {
+	if t.Unopened == nil {
+		t.Unopened = map[int]bool{}
+	}
+	t.Unopened[p.pid] = true
 }
 
 // late counts an address whose name was not read in time.
@@ -174,6 +184,10 @@ func (t *Namer) Close() error {
 		errs = append(errs, h.Close())
 	}
 	t.files.held = nil
+	for _, j := range t.jails {
+		errs = append(errs, j.Close())
+	}
+	t.jails = nil
 	for _, k := range t.files.byID {
 		if k.file.sources != nil {
 			errs = append(errs, k.file.sources.close())

@@ -337,8 +337,8 @@ func TestPrivilegesDropped(t *testing.T) {
 	if command == "" || command != regexp.MustCompile(`(?m)^CapPrm:.*$`).FindString(string(own)) {
 		t.Errorf("the command has %q", command)
 	}
-	// CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SYS_PTRACE, CAP_SYSLOG, CAP_PERFMON, CAP_BPF
-	const want = "000000c400080024"
+	// CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SYS_PTRACE, CAP_SYSLOG, CAP_PERFMON, CAP_BPF, CAP_CHECKPOINT_RESTORE
+	const want = "000001c400080024"
 	if len(full) != 1 || len(dropped) != 1 || !dropped[want] || full[want] {
 		t.Errorf("with .enable() in the script %v, without %v, want all of the first and %s of the second\n%s", full,
 			dropped, want, e.stderr)
