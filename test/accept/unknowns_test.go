@@ -51,11 +51,12 @@ func TestSourceByItsPath(t *testing.T) {
 
 // An array of which nobody says how long it is has elements, and no length.
 //
-// > An array of which debug information does not say the length has elements by their index, and no `len()`.
+// > An array of which debug information does not say the length has elements by their index, and no `len()`. An index
+// > behind its end gives what lies there, as in C: ask before, as in `if i < e.vars.n`.
 func TestArraysWithoutALength(t *testing.T) {
 	const source = `
 struct open { int n; int rest[]; };
-static struct { struct open o; int more[3]; } s = {{3}, {7, 8, 9}};
+static struct { struct open o; int more[3], behind; } s = {{3}, {7, 8, 9}, 11};
 __attribute__((noinline)) int f(struct open *o, int n) {
 	int list[n];
 	for (int i = 0; i < n; i++) list[i] = i * i;
@@ -65,8 +66,8 @@ int main(void) { return f(&s.o, 5) != 23; }
 `
 	for _, command := range []string{"gcc -g -O0", "clang -g -O0"} {
 		got := printed(t, command, "open.c", source, `probe("uprobe:BIN:open.c:7", lambda e: print(e.vars.o.rest[2],
-			e.vars.list[4], e.vars))`)
-		if !strings.HasPrefix(got, "9 16 record(o = ") || !strings.HasSuffix(got, ", n = 5, list = <not shown>)") {
+			e.vars.o.rest[3], e.vars.list[4], e.vars))`)
+		if !strings.HasPrefix(got, "9 11 16 record(o = ") || !strings.HasSuffix(got, ", n = 5, list = <not shown>)") {
 			t.Errorf("%s: %s", command, got)
 		}
 		binary := need.Built(t, command, "open.c", source)
