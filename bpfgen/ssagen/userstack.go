@@ -48,9 +48,9 @@ func (b stacks) walked(m *region, n int64, none func()) *ir.Value {
 	return count
 }
 
-// tableOfProcess is the address of the table of the process. Where it has none, or one of what ran in it before, that of
-// its parent serves if the same image runs there: a child has at first what its parent has mapped. Where there is none
-// of either, without ends the way.
+// tableOfProcess is the address of the table of the process. Where it has none, or one of what ran in it before, that
+// of its parent serves if the same image runs there: a child has at first what its parent has mapped. Where there is
+// none of either, without ends the way.
 func (b stacks) tableOfProcess(key *region, without func()) *ir.Value {
 	for _, name := range []string{tree.MapUnwindProcesses, tree.MapUnwindTables, tree.MapUnwindRows} {
 		b.Uses[name] = true
