@@ -1,9 +1,11 @@
 package symbols
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"sort"
 	"strconv"
 	"strings"
@@ -14,7 +16,8 @@ import (
 )
 
 // A perfMap has the functions that a program compiled itself, as it tells in
-// /tmp/perf-PID.map (the kernel's tools/perf/Documentation/jit-interface.txt).
+// /tmp/perf-PID.map (the kernel's tools/perf/Documentation/jit-interface.txt),
+// or else in a jitdump file.
 type perfMap struct {
 	functions []compiled // by start, later ones over earlier
 	size      int64
@@ -64,8 +67,12 @@ func (t *Namer) refresh(p *Process) bool {
 
 // readPerfMap begins to read the file, if it has changed.
 func (p *Process) readPerfMap() bool {
-	name := fmt.Sprintf("%s/tmp/perf-%d.map", p.root(), p.innerPID())
+	name, parse := fmt.Sprintf("%s/tmp/perf-%d.map", p.root(), p.innerPID()), parsePerfMap
 	f, st, err := openOwned(name, p)
+	if dump := p.jitDump(); err != nil && dump != "" {
+		f, st, err = openOwned(dump, p)
+		parse = parseJITDump
+	}
 	if err != nil {
 		return false
 	}
@@ -79,7 +86,7 @@ func (p *Process) readPerfMap() bool {
 		if err != nil {
 			return nil
 		}
-		return &perfMap{functions: parsePerfMap(string(text)), size: st.Size(), modified: st.ModTime()}
+		return &perfMap{functions: parse(string(text)), size: st.Size(), modified: st.ModTime()}
 	})
 	return true
 }
@@ -169,6 +176,71 @@ func parsePerfMap(text string) (out []compiled) {
 		out = append(out, compiled{start, size, strings.Clone(name)})
 	}
 	// Stable: of two at one place the later comes last, and is found.
+	sort.SliceStable(out, func(i, j int) bool { return out[i].start < out[j].start })
+	return out
+}
+
+// jitDump is the path of the file in which the program tells of its code (the kernel's
+// tools/perf/Documentation/jitdump-specification.txt), "" where there is none: the program maps it, so that it is found.
+func (p *Process) jitDump() string {
+	name := fmt.Sprintf("jit-%d.dump", p.innerPID())
+	for i := range p.maps {
+		if path.Base(p.maps[i].Path) == name {
+			return p.root() + p.maps[i].Path
+		}
+	}
+	return ""
+}
+
+// Records of a jitdump file, and where what they say lies in them. Each begins with its kind, its size and a time.
+const (
+	jitMagic      = 0x4a695444
+	jitHeader     = 40 // of the file, at least: its size is in it
+	jitPrefix     = 16 // of a record
+	jitLoad       = 0  // a function: pid, tid, vma, address, size, number, name, the code
+	jitMove       = 1  // pid, tid, vma, the old address, the new one, size, number
+	jitLoadText   = jitPrefix + 40
+	jitMoveLength = jitPrefix + 48
+)
+
+// parseJITDump reads records up to the first that is not whole, which may be half written.
+func parseJITDump(text string) (out []compiled) {
+	b := []byte(text)
+	if len(b) < jitHeader {
+		return nil
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if order.Uint32(b) != jitMagic {
+		order = binary.BigEndian
+	}
+	header := uint64(order.Uint32(b[8:]))
+	if order.Uint32(b) != jitMagic || header < jitHeader || header > uint64(len(b)) {
+		return nil
+	}
+	known := map[uint64]int{} // by its number, where it is in out
+	for b = b[header:]; len(b) >= jitPrefix; {
+		kind, size := order.Uint32(b), uint64(order.Uint32(b[4:]))
+		if size < jitPrefix || size > uint64(len(b)) {
+			break
+		}
+		one := b[:size]
+		b = b[size:]
+		switch {
+		case kind == jitLoad && size > jitLoadText:
+			name, _, whole := strings.Cut(string(one[jitLoadText:]), "\x00")
+			start, length := order.Uint64(one[jitPrefix+16:]), order.Uint64(one[jitPrefix+24:])
+			if whole && name != "" && len(name) <= maxName && length != 0 && start+length >= start {
+				known[order.Uint64(one[jitPrefix+32:])] = len(out)
+				out = append(out, compiled{start, length, name})
+			}
+		case kind == jitMove && size >= jitMoveLength:
+			i, ok := known[order.Uint64(one[jitPrefix+40:])]
+			start, length := order.Uint64(one[jitPrefix+24:]), order.Uint64(one[jitPrefix+32:])
+			if ok && length != 0 && start+length >= start {
+				out = append(out, compiled{start, length, out[i].name})
+			}
+		}
+	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].start < out[j].start })
 	return out
 }
