@@ -45,6 +45,7 @@ var ofTypes = map[string][]string{
 	"list":  {"append", "clear", "extend", "index", "insert", "pop", "remove"},
 	"dict":  {"clear", "get", "items", "keys", "pop", "popitem", "setdefault", "update", "values"},
 	"stack": {"folded", "merged"},
+	"frame": {"addr", "file", "inlined", "line", "module", "name", "offset"},
 	"table": {"add", "clear", "get", "items", "keys", "pop", "remove", "set", "values"},
 	"cell":  {"add", "get", "set"},
 }

@@ -20,7 +20,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for _, v := range []starlark.HasAttrs{starlark.String(""), starlark.Bytes(""), &starlark.List{}, &starlark.Dict{},
-		value.Stack{}} {
+		value.Stack{}, value.Frame{}} {
 		names, ok := Of(v.Type())
 		if !ok {
 			t.Errorf("the compiler does not know the type %s", v.Type())

@@ -1,9 +1,6 @@
 package infer
 
 import (
-	"slices"
-
-	"github.com/startrace/startrace/bpfgen/attrs"
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -148,8 +145,8 @@ func (b attributes) exprAttr(x val, name string, pos plan.Pos) val {
 			return b.memory().pointerField(e, name, pos)
 		}
 	case types.Stack:
-		if names, _ := attrs.Of("stack"); slices.Contains(names, name) {
-			refuse(pos, "a stack has .%s() in user space only, which reads its addresses", name)
+		if v, ok := b.memory().stackAttr(x, name, pos); ok {
+			return v
 		}
 	}
 	wrong(pos, "%s has no field %s", x.describe(), name)
@@ -223,6 +220,9 @@ func (b attributes) index(x, i val, pos plan.Pos) val {
 	}
 	if t := x.typ(); x.expr != nil && t.Kind == types.Bytes && t.Label == "" {
 		return b.byteAt(x, i, pos)
+	}
+	if t := x.typ(); x.expr != nil && t.Kind == types.Stack && t.Label == "" {
+		return b.memory().stackFrame(x, i, pos)
 	}
 	noElements(x, pos)
 	elems, ok := b.elements(x, pos)

@@ -80,6 +80,8 @@ func (b operators) arith(op syntax.Token, x, y val, pos plan.Pos) val {
 func (b operators) equal(x, y val, pos plan.Pos) cond {
 	x.mustKnow()
 	y.mustKnow()
+	notView(x.typ(), pos)
+	notView(y.typ(), pos)
 	if eq, ok := fold.Equal(x.c, y.c); ok {
 		return known(eq)
 	}

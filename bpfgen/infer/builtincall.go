@@ -367,6 +367,9 @@ func callLen(b *body, args []arg, pos plan.Pos) val {
 		e := b.present(a[0], "a string", pos)
 		return exprVal(&tree.Expr{Op: tree.OpStrLen, Type: types.IntOf(32, false), Args: []*tree.Expr{e}, Pos: pos})
 	}
+	if t := a[0].typ(); t.Kind == types.Stack && t.Label == "" {
+		return b.memory().stackLength(a[0], pos)
+	}
 	b.attributes().noPointer(a[0], pos)
 	refuse(pos, "len of %s cannot be had in a kernel half", a[0].describe())
 	return val{}

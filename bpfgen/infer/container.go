@@ -162,6 +162,10 @@ func checkKey(c *plan.Container, t types.Type, pos plan.Pos) {
 // would have an entry of each number, where a script sees one key. Aggregations add such entries up; what a table holds
 // cannot be.
 func oneEntryEach(t types.Type, pos plan.Pos) {
+	if t.Kind == types.Stack && t.Label != "" {
+		refuse(pos, "a table's key with %s, of which many stacks have the same, is made in user space: "+
+			"use an aggregation, which adds up the entries that read alike", inWords(t))
+	}
 	if name := labelName(t); name == "strftime" || name == "ksym" || t.Label == "names:mode" {
 		refuse(pos, "a table's key with %s, of which many numbers have one text, is made in user space: "+
 			"use the number, or an aggregation, which adds up the entries of one text", inWords(t))

@@ -74,7 +74,8 @@ func (b operators) presentTruth(e *tree.Expr, pos plan.Pos) *tree.Expr {
 	switch e.Type.Kind {
 	case types.Bool:
 		return e
-	case types.Stack: // the ids of stacks are odd: wire.NoStack
+	case types.Stack: // of which a view is nobody's number; the ids of stacks are odd: wire.NoStack
+		notView(e.Type, pos)
 		odd := operation(tree.OpAnd, types.U64, e, intExpr(1, pos), pos)
 		return operation(tree.OpNe, types.Boolean, odd, intExpr(0, pos), pos)
 	case types.Float:
@@ -89,6 +90,7 @@ func (b operators) presentTruth(e *tree.Expr, pos plan.Pos) *tree.Expr {
 }
 
 func (b operators) isNone(v val, pos plan.Pos) cond {
+	notView(v.typ(), pos)
 	v.mustKnow()
 	v = golang(b).orNone(v, pos)
 	switch {

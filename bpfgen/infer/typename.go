@@ -30,6 +30,8 @@ func userType(v val) string {
 		return "tuple"
 	case t.Label == "errno":
 		return "" // a name, or the number of what is no error
+	case t.Kind == types.Stack && t.Label != "":
+		return "" // what user space sees of it may be None
 	case t.Label != "":
 		return "string"
 	}

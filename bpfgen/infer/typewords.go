@@ -3,6 +3,7 @@ package infer
 import (
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -14,7 +15,10 @@ import (
 // inWords names a type as scripts know it: widths and room are the compiler's
 // affair.
 func inWords(t types.Type) string {
-	if t.Label != "" {
+	switch {
+	case t.Kind == types.Stack && t.Label != "":
+		return viewInWords(t.Label)
+	case t.Label != "":
 		return labelInWords(t.Label)
 	}
 	switch t.Kind {
@@ -91,10 +95,31 @@ func counted(n int, thing string) string {
 
 // notLabelled refuses what the text of a label would be needed for.
 func notLabelled(t types.Type, pos plan.Pos) {
+	notView(t, pos)
 	if t.Kind == types.Int && t.Label != "" {
 		refuse(pos, "the text of %s(…) is made in user space: a kernel half can store and send it; "+
 			"compute and compare with the number", labelName(t))
 	}
+}
+
+// notView refuses what the value of a view would be needed for.
+func notView(t types.Type, pos plan.Pos) {
+	if t.Kind == types.Stack && t.Label != "" {
+		refuse(pos, "%s is known in user space: a kernel half can store and send it, and count by it", inWords(t))
+	}
+}
+
+// viewInWords is a view as messages call it.
+func viewInWords(label string) string {
+	var n int
+	if name, rest, ok := strings.Cut(strings.TrimPrefix(label, "frame."), ":"); ok {
+		n, _ = strconv.Atoi(rest)
+		if name == "frame" {
+			return fmt.Sprintf("frame %d of a stack", n)
+		}
+		return fmt.Sprintf("the %s of frame %d of a stack", name, n)
+	}
+	return "the length of a stack"
 }
 
 // sameText refuses to compare bytes that readers see as text, or as the strings of a list, with other values.

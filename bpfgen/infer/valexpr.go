@@ -60,6 +60,7 @@ func (b *body) num(v val, pos plan.Pos) *tree.Expr {
 			return b.present(exprVal(e), "an int", pos)
 		}
 	}
+	notView(v.typ(), v.place(pos))
 	hint := instead(v.c)
 	if v.c == nil && v.typ().Kind == types.Float {
 		hint = ": a kernel half stores and compares floats; the handler, in user space, computes with them"

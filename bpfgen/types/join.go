@@ -38,7 +38,7 @@ func joinPresent(t, u Type) (Type, bool) {
 		return joinPointers(t, u)
 	}
 	if t.Label != u.Label {
-		if t.Kind == Int {
+		if t.Kind == Int || t.Kind == Stack {
 			return t, false // the text of the one is not that of the other
 		}
 		t.Label = ""

@@ -230,7 +230,7 @@ func plainAt(v starlark.Value, depth int) render.Value {
 	case value.Stack:
 		return stackNames(v)
 	case value.Frame:
-		return v.Label()
+		return v.Text()
 	case *value.Histogram:
 		return histOf(v)
 	}

@@ -132,7 +132,7 @@ func (d *Decoder) scalar(t *wire.Type, buf []byte) starlark.Value {
 	case wire.Float:
 		return float(raw, t.Size)
 	case wire.StackID:
-		return Stack{raw, d.Stacks}
+		return Stack{raw, d.Stacks}.view(t.Label)
 	case wire.Pointer:
 		if raw == 0 {
 			return starlark.None

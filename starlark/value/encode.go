@@ -147,7 +147,7 @@ func rawInt(t *wire.Type, v starlark.Value) (uint64, error) {
 		if t.Kind == wire.StackID && v.IsMerged() {
 			return 0, errors.New("a merged stack stays in user space: keep the stack itself")
 		}
-		if t.Kind == wire.StackID {
+		if t.Kind == wire.StackID && t.Label == "" {
 			return v.ID, nil
 		}
 	case starlark.Int:

@@ -104,3 +104,49 @@ at_exit(report)
 	e = startrace(t, text, "-q", "--addresses", "-c", bin+" 10").ok(t)
 	e.has(t, `^6 6 \[10, 10, 10, 10, 10, 10\] `)
 }
+
+// Frames and their parts as keys and values of kernel halves.
+//
+// > In a kernel half a frame `s[2]`, a part of it, as `s[2].name`, and `len(s)` can be stored, sent and used in keys,
+// > and are not computed with.
+// > Whoever reads them sees what user space knows of the stack.
+// > A frame that the stack does not have is None.
+func TestStackFramesInKernel(t *testing.T) {
+	bin := traceable(t, "sides")
+	for by, want := range map[string]string{
+		"e.ustack()[0]":       `leaf \(sides\) +180\n`,
+		"e.ustack()[1]":       `right \(sides\) +60\nleft \(sides\) +120\n`,
+		"e.ustack(2)[1].name": `right +60\nleft +120\n`,
+		"e.ustack()[0].module, e.ustack()[0].offset": `sides +0 +180\n`,
+		"e.ustack()[100]":                                   ` +None +180\n`,
+		"len(e.ustack(2)), len(e.stack())":                  ` *2 +0 +180\n`,
+		"(e.stack(1) if e.pid == 0 else e.ustack(2))[0]":    `leaf \(sides\) +180\n`,
+		`e.ustack()[1].name, e.comm, e.ustack()[2].name`:    `right +sides +main +60\nleft +sides +main +120\n`,
+		`e.ustack()[0].addr == None and 1, len(e.ustack())`: "",
+	} {
+		e := startrace(t, "count", "uprobe:"+bin+":leaf", "-q", "--by", by, "-c", bin+" 30")
+		if want == "" {
+			if wrong := "the addr of frame 0 of a stack is known in user space: a kernel half can store and send it"; e.
+				status == 0 || !strings.Contains(e.stderr, wrong) {
+				t.Errorf("%s: got %s%s, want %q", by, e.stdout, e.stderr, wrong)
+			}
+			continue
+		}
+		e.ok(t).has(t, `^.*counts\n`+want+`$`)
+	}
+	text := script(t, fmt.Sprintf(`
+last = table()
+
+def note(e):
+    s = e.ustack(3)
+    last[e.pid] = record(leaf = s[0], caller = s[1].name, depth = len(s))
+
+def report():
+    for v in last.values():
+        print(v.leaf.name, v.leaf.offset, v.caller, v.depth, "left" in v.caller)
+
+probe("uprobe:%s:leaf", kernel = note)
+at_exit(report)
+`, bin))
+	startrace(t, text, "-q", "-c", bin+" 1").ok(t).has(t, `^leaf 0 right 3 False\n$`)
+}
