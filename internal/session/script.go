@@ -43,7 +43,9 @@ func (s *session) prepare() (scriptArgs []string, err error) {
 func (s *session) apply() (err error) {
 	s.messages.Quiet, s.messages.Verbose = s.Quiet, s.Verbose
 	s.out.Guard(s.Guard)
-	s.loaded.frames.Addresses = s.Addresses
+	frames := s.loaded.frames
+	frames.Addresses, frames.Processes.FullNames = s.Addresses, s.Names == "full"
+	frames.Processes.Lines, frames.Processes.Expand = s.Lines, s.Lines
 	if err := s.out.SetFormat(s.Format); err != nil {
 		return err
 	}
