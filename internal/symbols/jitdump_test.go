@@ -30,8 +30,8 @@ func jitFile(records ...[]byte) string {
 	return string(out)
 }
 
-// > Code that a program compiles itself has the names that the program tells in `/tmp/perf-PID.map`, or else in a jitdump
-// > file that it maps.
+// > Code that a program compiles itself has the names that the program tells in `/tmp/perf-PID.map`, or else in a
+// > jitdump file that it maps.
 func TestJITDump(t *testing.T) {
 	whole := jitFile(jitRecord(jitLoad, "first", 0x1000, 0x1000, 0x20, 1), jitRecord(4, "", 9),
 		jitRecord(jitLoad, "second", 0x2000, 0x2000, 0x10, 2), jitRecord(jitMove, "", 0x3000, 0x1000, 0x3000, 0x20, 1),

@@ -181,7 +181,8 @@ func parsePerfMap(text string) (out []compiled) {
 }
 
 // jitDump is the path of the file in which the program tells of its code (the kernel's
-// tools/perf/Documentation/jitdump-specification.txt), "" where there is none: the program maps it, so that it is found.
+// tools/perf/Documentation/jitdump-specification.txt), "" where there is none: the program maps it, so that it
+// is found.
 func (p *Process) jitDump() string {
 	name := fmt.Sprintf("jit-%d.dump", p.innerPID())
 	for i := range p.maps {
