@@ -110,6 +110,10 @@ func (f *Finder) findPath(name string) (Location, error) {
 		return Location{}, fmt.Errorf("find %s: %w", name, err)
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if gone := f.run(Location{Name: path, Root: f.root()}); gone.Replaced {
+			gone.Replaced = false // no file has the name now
+			return gone, nil
+		}
 		return Location{}, fmt.Errorf("%w: %s does not exist%s", ErrNotFound, name, neighbour(path, name))
 	} else if err != nil {
 		return Location{}, fmt.Errorf("find %s: %w", name, err)

@@ -280,6 +280,10 @@ func TestMapped(t *testing.T) {
 			t.Errorf("%s was replaced: %+v", name, got)
 		}
 	}
+	if got, err := f.Find("/usr/lib/libold.so.1"); err != nil || got.Root != inRoot || got.Replaced ||
+		got.Path != proc+"/7/map_files/7f0000004000-7f0000005000" {
+		t.Errorf("the path of a file that was removed: got %+v, %v", got, err)
+	}
 	if got, err := f.Find("ssl"); !errors.Is(err, ErrNotFound) ||
 		!strings.Contains(err.Error(), "process 7 has not mapped one") {
 		t.Errorf("mapped but not as code: %+v, %v", got, err)
