@@ -69,16 +69,6 @@ func (u certainty) checkAttr(x *syntax.DotExpr, recv uval) {
 	}
 }
 
-// lacking says that a container, or one entry of it, has nothing of a name; "" where it has.
-func lacking(c *plan.Container, entry bool, attr string) string {
-	names := attrs.OfContainer(c, entry)
-	if slices.Contains(names, strings.TrimSuffix(attr, "_")) {
-		return ""
-	}
-	return fmt.Sprintf("%s %s has no %s%s; it has %s", c.Kind, name(c), attr, refusal.Near(attr, names),
-		strings.Join(names, ", "))
-}
-
 // pointer reports whether v is a pointer to something of a known type.
 func (v uval) pointer() bool { return v.known && v.v.typ().Leads() }
 

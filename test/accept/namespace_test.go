@@ -48,8 +48,8 @@ at_exit(lambda: print(n.items(), program))
 	tried.Many(t, "one")
 }
 
-// A process whose program has been replaced, as by an upgrade of its package, or removed, goes on with the old one: that
-// is what a point by its path means with -p.
+// A process whose program has been replaced, as by an upgrade of its package, or removed, goes on with the old one.
+// That is what a point by its path means with -p.
 //
 // > With `-p` a program or library that has been replaced or removed since the process mapped it is the one that the
 // > process runs.
@@ -193,7 +193,7 @@ func TestReplacedOften(t *testing.T) {
 	r.await(t, "Attached 1 probe")
 	for range 16 {
 		install(t, path)
-		r.await(t, path+" is another file now: attached "+point+" there, too")
+		r.await(t, path+" is another file now: attached "+point+" there, too; its calls before that were not seen")
 	}
 	install(t, path)
 	r.await(t, "startrace: "+path+" was replaced more than 16 times: its probes are not attached again")

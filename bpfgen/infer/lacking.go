@@ -1,0 +1,21 @@
+package infer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/attrs"
+	"github.com/startrace/startrace/bpfgen/refusal"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// lacking says that a container, or one entry of it, has nothing of a name; "" where it has.
+func lacking(c *plan.Container, entry bool, attr string) string {
+	names := attrs.OfContainer(c, entry)
+	if slices.Contains(names, strings.TrimSuffix(attr, "_")) {
+		return ""
+	}
+	return fmt.Sprintf("%s %s has no %s%s; it has %s", c.Kind, name(c), attr, refusal.Near(attr, names),
+		strings.Join(names, ", "))
+}
