@@ -243,8 +243,13 @@ func (b stacks) stackEntry(frames int64, user bool) *region {
 	return b.alloc(size)
 }
 
-// hashWords hashes count addresses, of which there are at most most.
+// hashWords hashes count addresses, of which there is one at least and at most most.
 func (b stacks) hashWords(m *region, count *ir.Value, most int64, owner *ir.Value) (id, check *ir.Value) {
+	if most == 1 { // a loop of one round is none
+		word := b.Load(8, b.addr(m, 0), wire.StackAddrs)
+		h := b.mix(b.Imm(ir.OpAdd, owner, 1), word, hashFactor)
+		return b.Imm(ir.OpOr, h, 1), b.mix(count, word, checkFactor)
+	}
 	head, body, done := b.NewBlock(), b.NewBlock(), b.NewBlock()
 	b.Jump(head, b.Const(0), b.Imm(ir.OpAdd, owner, 1), count)
 	b.Begin(head)

@@ -212,7 +212,7 @@ func TestARM64(t *testing.T) {
 		{"a pair far below", "0e20 9dfe0f 9efd0f", "sp+32 c-16368 c-16360"},
 		{"farther below", "0e20 9d8010 9eff0f", "none"},
 		{"as far as cannot be said", "0e20 9dff0f 9efe0f", "none"},
-		{"at the stack pointer, far below", "0e808001 9d8010 9eff0f", "sp+16384 *sp *sp+8"},
+		{"at the stack pointer, far below", "0e808001 9d8010 9eff0f", "sp+16384 c-16384 c-16376"},
 		{"no pair", "0e20 9d04 9e02", "none"},
 		{"a pair at CFA", "9d01 1e 00", "none"},
 		{"x30 only", "0e10 9e02", "sp+16 u c-16"},

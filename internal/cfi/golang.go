@@ -23,7 +23,8 @@ func (a *arch) goRule(rule uint32) uint32 {
 	case kind == wire.UnwindSP && saved == 0 && words > 1 && a.pushes:
 		return a.make(kind, 2, words)
 	case kind == wire.UnwindLinkOnly && !a.pushes:
-		if pair := a.make(wire.UnwindSP, saved+1, words); pair != wire.UnwindNone {
+		pair := a.make(wire.UnwindSP, saved+1, words)
+		if pair != wire.UnwindNone && saved+1 != wire.UnwindAtStack {
 			return pair
 		}
 	}
@@ -40,7 +41,7 @@ func (a *arch) parts(rule uint32) (kind uint32, saved, operand int64) {
 // elsewhere: the frame pointer has the address at which it is saved itself.
 func (a *arch) framePointer(rule uint32) uint32 {
 	kind, saved, _ := a.parts(rule)
-	if kind != wire.UnwindSP || saved == 0 {
+	if kind != wire.UnwindSP || saved == 0 || !a.pushes && saved == wire.UnwindAtStack {
 		return rule
 	}
 	return a.make(wire.UnwindFP, saved, saved)

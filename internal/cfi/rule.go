@@ -210,6 +210,7 @@ func arm64Rule(p *program) uint32 {
 		return wire.UnwindNone
 	case fp.how == howOffset && fp.offset == pc.offset-word:
 		saved, ok := arm64Saved(fp.offset, 2)
+		ok = ok && saved != wire.UnwindAtStack
 		if cfa := p.state.cfa; !ok && cfa.how == howOffset && uint64(cfa.register) == a.sp && fp.offset == -cfa.offset {
 			saved, ok = wire.UnwindAtStack, true
 		}
@@ -226,7 +227,7 @@ func arm64Rule(p *program) uint32 {
 // arm64Saved gives the words below CFA at which something is saved, which are least at least.
 func arm64Saved(offset, least int64) (saved int64, ok bool) {
 	n, whole := words(-offset)
-	return n, whole && n >= least && n < wire.UnwindAtStack
+	return n, whole && n >= least && n < 1<<wire.UnwindSavedBitsARM64
 }
 
 func arm64LinkOnly(p *program) uint32 {

@@ -42,7 +42,7 @@ func say(machine elf.Machine, rule uint32) said {
 	case machine == elf.EM_AARCH64 && kind == wire.UnwindLinkOnly:
 		out.pc, kind = fmt.Sprintf("c%+d", -8*saved), wire.UnwindSP
 	case machine == elf.EM_AARCH64 && saved == wire.UnwindAtStack:
-		out.fp, out.pc = "*sp", "*sp+8"
+		out.fp, out.pc = fmt.Sprintf("c%+d", -8*n), fmt.Sprintf("c%+d", 8-8*n) // n words are the whole frame
 	case machine == elf.EM_AARCH64:
 		out.fp, out.pc = fmt.Sprintf("c%+d", -8*saved), fmt.Sprintf("c%+d", 8-8*saved)
 	case saved == wire.UnwindAtFrame:
