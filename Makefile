@@ -75,8 +75,9 @@ short:
 	CGO_ENABLED=0 $(GO) test -vet=off -short -skip '^($(TRACING_TESTS))' \
 		$$($(GO) list ./... | grep -v -x $(patsubst %,-e '.*/%',$(TRACING))) | { grep -v 'no test files' || true; }
 
+# The tests of test/accept begin first: they wait more than they compute, and the others run beside them.
 test: lint all workload race
-	CGO_ENABLED=0 $(GO) run ./test/run $(TESTFLAGS) -vet=off -timeout 12m ./...
+	CGO_ENABLED=0 $(GO) run ./test/run $(TESTFLAGS) -vet=off -timeout 18m ./test/accept ./...
 
 # The race detector is a C library.
 race:
