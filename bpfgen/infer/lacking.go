@@ -16,6 +16,13 @@ func lacking(c *plan.Container, entry bool, attr string) string {
 	if slices.Contains(names, strings.TrimSuffix(attr, "_")) {
 		return ""
 	}
+	if c.Kind == plan.Group && attr == "add" {
+		of := name(c)
+		if entry {
+			of += "[…]"
+		}
+		return fmt.Sprintf("group %s has no add: its members do, %s.%s.add(…)", name(c), of, c.Members[0].Name)
+	}
 	return fmt.Sprintf("%s %s has no %s%s; it has %s", c.Kind, name(c), attr, refusal.Near(attr, names),
 		strings.Join(names, ", "))
 }
