@@ -18,14 +18,20 @@ import (
 type shortStacks struct {
 	// all counts the different stacks of each program.
 	all map[string]int
-	// unreached counts those that do not reach the beginning, by program and by why they end (wire.Unwind…).
-	unreached map[string]*[wire.UnwindReasons]int
+	// unreached counts those that do not reach the beginning, by program and by why they end (wire.Unwind…, or deeper).
+	unreached map[string]*whys
 	// ended are processes of which no mappings were seen.
 	ended map[int]int
 }
 
+// deeper is why a stack ends that has more frames than there can be, and none were asked for by number.
+const deeper = wire.UnwindReasons
+
+// whys counts by why stacks end.
+type whys [deeper + 1]int
+
 // reasons say why a walk did not go on. 0 is of those stacks that the kernel has taken.
-var reasons = [wire.UnwindReasons]string{
+var reasons = [len(whys{})]string{
 	wire.UnwindNoTable:    "taken before it was known what the program has mapped",
 	wire.UnwindNoMapping:  noCode,
 	wire.UnwindUnreadable: "memory that cannot be read",
@@ -34,13 +40,14 @@ var reasons = [wire.UnwindReasons]string{
 	wire.UnwindLimit:      noCode, // what lies behind is no code
 	wire.UnwindReached:    noCode,
 	0:                     "taken by frame pointers",
+	deeper:                fmt.Sprintf("more than %d frames", wire.MaxStack),
 }
 
 const noCode = "an address without code"
 
 func (s *shortStacks) taken(program string) {
 	if s.all == nil {
-		s.all, s.unreached = map[string]int{}, map[string]*[wire.UnwindReasons]int{}
+		s.all, s.unreached = map[string]int{}, map[string]*whys{}
 	}
 	s.all[program]++
 }
@@ -51,7 +58,7 @@ func (s *shortStacks) unfinished(program string, why int) {
 		return
 	}
 	if s.unreached[program] == nil {
-		s.unreached[program] = &[wire.UnwindReasons]int{}
+		s.unreached[program] = &whys{}
 	}
 	s.unreached[program][why]++
 }
@@ -65,8 +72,8 @@ func (s *shortStacks) unseen(pid int) {
 
 // lines says what was found.
 func (s *shortStacks) lines() (out []string) {
-	for program, whys := range s.unreached {
-		out = append(out, s.line(program, whys))
+	for program, counts := range s.unreached {
+		out = append(out, s.line(program, counts))
 	}
 	sort.Strings(out)
 	switch n := len(s.ended); {
@@ -81,9 +88,9 @@ func (s *shortStacks) lines() (out []string) {
 }
 
 // line says of a program how many of its stacks do not reach its beginning, and why, the most frequent reason first.
-func (s *shortStacks) line(program string, whys *[wire.UnwindReasons]int) string {
+func (s *shortStacks) line(program string, counts *whys) string {
 	sum, by := 0, map[string]int{}
-	for why, n := range whys {
+	for why, n := range counts {
 		if sum += n; n > 0 {
 			by[reasons[why]] += n
 		}

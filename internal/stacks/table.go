@@ -203,6 +203,9 @@ func (t *Table) user(p *symbols.Process, e *entry) *namedStack {
 	case !p.Seen():
 		t.short.unseen(int(e.owner))
 	case why == wire.UnwindReached || startsProgram(out.frames):
+	case len(e.addrs) >= wire.MaxStack:
+		out.short, out.unfinished = cutAt(wire.MaxStack), true
+		t.short.unfinished(p.Program(), deeper)
 	case len(e.addrs) >= e.asked():
 		out.short = cutAt(e.asked())
 	default:
