@@ -1,10 +1,13 @@
 package procs
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +27,7 @@ func mapsLibc(t *testing.T, c *Child) bool {
 // Behind the dynamic linker the libraries are there and the program has done nothing. An error there ends it, and the
 // program itself, when it goes on, does not see that it was stopped.
 func TestStartLinked(t *testing.T) {
+	needLinker(t, "touch")
 	file := filepath.Join(t.TempDir(), "made")
 	for _, want := range []error{nil, errors.New("no")} {
 		c := start(t, "touch", file)
@@ -57,6 +61,23 @@ func TestStartLinked(t *testing.T) {
 			t.Errorf("the command has run: %v, want %v", err == nil, want == nil)
 		}
 		_ = os.Remove(file)
+	}
+}
+
+// needLinker skips a test where a program is begun without a dynamic linker, as those of busybox.
+func needLinker(t *testing.T, program string) {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Skip("needs the program "+program+":", err)
+	}
+	f, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) {
+		t.Skip("needs a dynamic linker for " + path)
 	}
 }
 
