@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -58,12 +57,24 @@ func TestSoakFullRate(t *testing.T) {
 	t.Logf("%d calls, %d of them lost and said so, %d KB of memory", calls, e.lost(t), resident)
 }
 
-// Probes that come and go leave nothing open in the tracer.
+// openFiles prints the least number of open files of its parent that it sees in some tries, until there are no more than
+// it has printed before, which it keeps in a file.
+const openFiles = `most=$(cat $0 2>/dev/null || echo 0)
+least=999
+for i in $(seq 100); do
+	n=$(ls /proc/$PPID/fd | wc -l)
+	[ $n -lt $least ] && least=$n
+	[ $least -le $most ] && break
+	sleep 0.02
+done
+echo $least | tee $0
+`
+
+// Probes that come and go leave nothing open in the tracer. What is detached is closed a moment later.
 func TestSoakAttachAndDetach(t *testing.T) {
 	needTracing(t)
 	const (
 		rounds = 10
-		open   = "print(\"open\", run([\"sh\", \"-c\", \"ls /proc/$PPID/fd | wc -l\"]).out.strip())\n"
 		round  = `p = probe("syscall:getppid", lambda e: print("hit"), where = lambda e: e.comm == "nobody")
 p.detach()
 p = probe("tracepoint:sched:sched_process_exit", lambda e: n[e.comm].add())
@@ -71,6 +82,8 @@ p.detach()
 `
 	)
 	tried.Many(t, "%d probes", 2*rounds)
+	open := fmt.Sprintf("print(\"open\", run([\"sh\", \"-c\", %q, %q]).out.strip())\n", openFiles,
+		filepath.Join(t.TempDir(), "open"))
 	cmd := exec.Command(program(t, "startrace"), "--allow-run")
 	var stdout, stderr strings.Builder
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("n = count()\n"+strings.Repeat(round, 3)+open+
@@ -78,9 +91,10 @@ p.detach()
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
-	counts := regexp.MustCompile(`(?m)^open (\d+)$`).FindAllStringSubmatch(stdout.String(), -1)
-	if len(counts) != 2 || counts[0][1] != counts[1][1] {
-		t.Errorf("want twice the same number of open files, got %q\n%s", counts, stderr.String())
+	var before, behind int
+	if _, err := fmt.Sscanf(stdout.String(), "open %d\nopen %d\n", &before, &behind); err != nil || behind > before {
+		t.Errorf("want no more open files behind %d rounds than before, got %q, %v\n%s", rounds, stdout.String(), err,
+			stderr.String())
 	}
 }
 
