@@ -57,8 +57,8 @@ func TestSoakFullRate(t *testing.T) {
 	t.Logf("%d calls, %d of them lost and said so, %d KB of memory", calls, e.lost(t), resident)
 }
 
-// openFiles prints the least number of open files of its parent that it sees in some tries, until there are no more than
-// it has printed before, which it keeps in a file.
+// openFiles prints the least number of open files of its parent that it sees in some tries, until there are no more
+// than it has printed before, which it keeps in a file.
 const openFiles = `most=$(cat $0 2>/dev/null || echo 0)
 least=999
 for i in $(seq 100); do

@@ -10,8 +10,8 @@ import (
 
 // A program that calls deeper than stacks are walked: such stacks are cut, say so in each format, and are counted.
 //
-// > A stack of a program that has more than 127 frames is cut there, does not reach its beginning and is counted as such
-// > (see below).
+// > A stack of a program that has more than 127 frames is cut there, does not reach its beginning and is counted
+// > as such (see below).
 func TestStackTooDeep(t *testing.T) {
 	const made = 200 // the n-th has n frames of deep, and four or more around them
 	bin := traceable(t, "chain")
