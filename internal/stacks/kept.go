@@ -27,7 +27,7 @@ type keptStacks struct {
 }
 
 const (
-	// keptBytes is the least room for kept stacks: some 65,000 of 20 frames.
+	// keptBytes is the least room for kept stacks: some 60,000 of 20 frames.
 	keptBytes = 16 << 20
 	// keptOverhead is what a stack takes beside its bytes: in maps, and for its process.
 	keptOverhead = 100

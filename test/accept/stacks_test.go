@@ -405,7 +405,7 @@ func TestStacksFull(t *testing.T) {
 // has a stack of its own here, so that there is time.
 //
 // > The kernel has room for 8192 of them, unless `limits(stacks = N)` says otherwise.
-// > Where a script takes stacks of programs, startrace copies what is new and makes room for more: some 65,000 stacks
+// > Where a script takes stacks of programs, startrace copies what is new and makes room for more: some 60,000 stacks
 // > of 20 frames, 16 MB.
 func TestStacksAreCopied(t *testing.T) {
 	const room, made = 10, 200

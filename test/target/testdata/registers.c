@@ -1,5 +1,5 @@
-// Calls moved, whose frame begins at a register that is neither the stack pointer nor the frame pointer, as in functions
-// that align their stack by hand. It makes a system call there.
+// Calls moved, whose frame begins at a register that is neither the stack pointer nor the frame pointer, as in
+// functions that align their stack by hand. It makes a system call there.
 long moved(void);
 
 #ifdef __x86_64__
