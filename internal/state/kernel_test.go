@@ -365,29 +365,36 @@ func inBatches(m *ebpf.Map) func(func(k, v []byte) bool) error {
 	return func(f func(k, v []byte) bool) error { return batches(m, f) }
 }
 
+// waysToWalk are the ways to read a whole map that this kernel has.
+func waysToWalk(tb testing.TB, s *table, m *ebpf.Map) map[string]func(func(k, v []byte) bool) error {
+	tb.Helper()
+	ways := map[string]func(func(k, v []byte) bool) error{"batches": inBatches(m), "chosen": s.Each}
+	snap, err := newSnapshot(m)
+	if errors.Is(err, unix.EINVAL) {
+		tb.Log("bpf_for_each_map_elem needs 5.13:", err)
+	} else if err != nil {
+		tb.Fatal(err)
+	} else {
+		tb.Cleanup(func() { snap.close() })
+		ways["snapshot"] = snap.each
+	}
+	iter, err := newIterator(m, s.opts)
+	if errors.Is(err, unix.EPERM) {
+		tb.Log("this kernel lets no program walk over a map:", err)
+	} else if err != nil {
+		tb.Fatal("map iterator:", err)
+	} else {
+		tb.Cleanup(func() { iter.close() })
+		ways["iterator"] = iter.each
+	}
+	return ways
+}
+
 func TestEachWays(t *testing.T) {
 	for _, size := range []struct{ n, key, val int }{{1, 8, 8}, {5000, 16, 24}, {20, 512, 4096}} {
 		s, m := hash(t, size.n, size.key, size.val)
 		want := fill(t, s, size.n, size.key, size.val)
-		ways := map[string]func(func(k, v []byte) bool) error{"batches": inBatches(m), "chosen": s.Each}
-		snap, err := newSnapshot(m)
-		if errors.Is(err, unix.EINVAL) {
-			t.Log("bpf_for_each_map_elem needs 5.13:", err)
-		} else if err != nil {
-			t.Fatal(err)
-		} else {
-			defer snap.close()
-			ways["snapshot"] = snap.each
-		}
-		iter, err := newIterator(m, s.opts)
-		if errors.Is(err, unix.EPERM) {
-			t.Log("this kernel lets no program walk over a map:", err)
-		} else if err != nil {
-			t.Fatal("map iterator:", err)
-		} else {
-			defer iter.close()
-			ways["iterator"] = iter.each
-		}
+		ways := waysToWalk(t, s, m)
 		for name, each := range ways {
 			for range 2 {
 				if got := all(t, each, size.key, size.val); !maps.Equal(got, want) {
@@ -523,19 +530,7 @@ func TestAggregation(t *testing.T) {
 func BenchmarkEach(b *testing.B) {
 	s, m := hash(b, 20000, 8, 8)
 	fill(b, s, 20000, 8, 8)
-	snap, err := newSnapshot(m)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer snap.close()
-	iter, err := newIterator(m, s.opts)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer iter.close()
-	for name, each := range map[string]func(func(k, v []byte) bool) error{
-		"snapshot": snap.each, "iterator": iter.each, "batches": inBatches(m),
-	} {
+	for name, each := range waysToWalk(b, s, m) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if err := each(func(_, _ []byte) bool { return true }); err != nil {
