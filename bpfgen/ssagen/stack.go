@@ -245,13 +245,16 @@ func (b stacks) stackEntry(frames int64, user bool) *region {
 
 // hashWords hashes count addresses, of which there is one at least and at most most.
 func (b stacks) hashWords(m *region, count *ir.Value, most int64, owner *ir.Value) (id, check *ir.Value) {
+	// Copies of one process have numbers that follow each other, and addresses of one loop. So the owner is spread over
+	// all bits before the first address comes, or the differences of both would cancel each other.
+	begin := b.mix(b.Imm(ir.OpAdd, owner, 1), b.Const(0), hashFactor)
 	if most == 1 { // a loop of one round is none
 		word := b.Load(8, b.addr(m, 0), wire.StackAddrs)
-		h := b.mix(b.Imm(ir.OpAdd, owner, 1), word, hashFactor)
+		h := b.mix(begin, word, hashFactor)
 		return b.Imm(ir.OpOr, h, 1), b.mix(count, word, checkFactor)
 	}
 	head, body, done := b.NewBlock(), b.NewBlock(), b.NewBlock()
-	b.Jump(head, b.Const(0), b.Imm(ir.OpAdd, owner, 1), count)
+	b.Jump(head, b.Const(0), begin, count)
 	b.Begin(head)
 	i, h, c := head.Param(b.Pos), head.Param(b.Pos), head.Param(b.Pos)
 	inside := b.NewBlock()

@@ -240,40 +240,6 @@ func TestStackBeforeTables(t *testing.T) {
 	}
 }
 
-// notFollowed is the message of processes that were not followed.
-var notFollowed = regexp.MustCompile(`up to \d+ new process(es)? not followed`)
-
-// A copy of a process has whole stacks from its first call on.
-//
-// > A child that was forked has the table of its parent from the beginning.
-func TestStackOfForked(t *testing.T) {
-	const children = 300
-	bin := traceable(t, "chain-frameless")
-	text := script(t, fmt.Sprintf("n = count()\nprobe(\"uprobe:%s:c\", kernel = lambda e: n[e.ustack()].add())\n", bin))
-	e := startrace(t, text, "--format", "folded", "-c", fmt.Sprintf("%s copies %d", bin, children)).ok(t)
-	whole := regexp.MustCompile(`^_start;(\S+;)?main;child;a;b;c (\d+)$`)
-	seen := 0
-	for line := range strings.Lines(e.stdout) {
-		m := whole.FindStringSubmatch(strings.TrimSpace(line))
-		if m == nil {
-			t.Errorf("stack %s", line)
-			continue
-		}
-		n, err := strconv.Atoi(m[2])
-		if err != nil {
-			t.Fatal(err)
-		}
-		seen += n
-	}
-	unfollowed := 0 // where the kernel preempts programs
-	if m := notFollowed.FindStringSubmatch(e.stderr); m != nil {
-		unfollowed = number(t, m[0], `(\d+)`)
-	}
-	if seen > children || seen+unfollowed+e.lost(t) < children {
-		t.Errorf("saw %d of %d, and %d were not followed: %s", seen, children, unfollowed, excerpt(e.stderr))
-	}
-}
-
 // Processes that end at once after the call of which the stack is: each has its names, as copies of a program, as a
 // program of its own, and as first one and then the other. Their parent is not traced by name, so nothing else keeps
 // their mappings. (issue 5)

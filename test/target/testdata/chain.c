@@ -4,6 +4,7 @@
 //	chain brief N     N children with one of these calls each, which run this program anew and end at once
 //	chain copies N    the same of children that are copies of this process
 //	chain changes N   each child makes the call as a copy, then runs this program anew for another
+//	chain places N    N children that are copies of this process call places
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
@@ -21,6 +22,11 @@ PROBED long a(int fd) { long n = b(fd); KEPT; return n + 1; }
 PROBED long last(long n) { KEPT; return n; }
 PROBED long deep(long n) { long m = n ? deep(n - 1) : last(n); KEPT; return m + 1; }
 
+// places has 64 instructions, each of which is a place to probe.
+void places(void);
+__asm__(".text\n.globl places\n.type places, %function\nplaces:\n.cfi_startproc\n.rept 64\nnop\n.endr\nret\n"
+	".cfi_endproc\n.size places, . - places\n");
+
 static void child(char **argv, int fd, int copy, int anew)
 {
 	pid_t pid = copy ? fork() : vfork();
@@ -33,6 +39,17 @@ static void child(char **argv, int fd, int copy, int anew)
 	}
 	int status;
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
+		exit(3);
+}
+
+static void copy(void)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		places();
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, 0, 0) != pid)
 		exit(3);
 }
 
@@ -53,6 +70,8 @@ int main(int argc, char **argv)
 			child(argv, fd, 1, 0);
 		else if (!strcmp(what, "changes"))
 			child(argv, fd, 1, 1);
+		else if (!strcmp(what, "places"))
+			copy();
 		else
 			deep(i);
 	for (long i = 0; i < atol(what); i++)
