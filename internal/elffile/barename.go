@@ -29,10 +29,13 @@ func Bare(name string) string {
 // 17h0123456789abcdefE.
 const hashLength = 2 + 1 + 16 + 1
 
-// isRust reports whether a mangled name is one of Rust. Old ones look like those of C++, but for the hash.
-func isRust(name string) bool {
-	if strings.HasPrefix(name, "_R") {
-		return true
+// isRust reports whether a mangled name is one of Rust.
+func isRust(name string) bool { return strings.HasPrefix(name, "_R") || isOldRust(name) }
+
+// isOldRust reports whether it is an old name of Rust. These look like those of C++, but for the hash.
+func isOldRust(name string) bool {
+	if !strings.HasPrefix(name, "_ZN") {
+		return false
 	}
 	if at := strings.LastIndex(name, "E."); at > 0 {
 		name = name[:at+1]
@@ -41,7 +44,21 @@ func isRust(name string) bool {
 		return false
 	}
 	hash, found := strings.CutPrefix(name[len(name)-hashLength:len(name)-1], "17h")
-	return found && strings.Trim(hash, "0123456789abcdef") == ""
+	return found && strings.Trim(hash, hexDigits) == "" && severalDigits(hash)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// severalDigits reports whether a text has five different digits at least. The demangler takes it for no hash
+// otherwise.
+func severalDigits(text string) bool {
+	different := 0
+	for _, digit := range hexDigits {
+		if strings.ContainsRune(text, digit) {
+			different++
+		}
+	}
+	return different >= 5
 }
 
 // withoutGenerics is a name of Rust without the arguments of generics. What stands in brackets at the begin of a path

@@ -105,6 +105,13 @@ var bareNames = [][2]string{
 		"core::fmt::num::imp::<impl core::fmt::Display for i32>::fmt"},
 	{"_ZN3std2rt10lang_start28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE", "std::rt::lang_start::{{closure}}"},
 	{"_ZN44_$LT$$RF$T$u20$as$u20$core..fmt..Display$GT$3fmt17h0123456789abcdefE", "<&T as core::fmt::Display>::fmt"},
+	{"_ZN3und3one17h0123456789abcdefE", "und::one"},
+	{"_ZN3und4_one17h0123456789abcdefE", "und::_one"},
+	{"_ZN3und5__one17h0123456789abcdefE", "und::__one"},
+	{"_ZN4_und1_17h0123456789abcdefE.llvm.123456", "_und::_"},
+	{"_ZN6_inner3two17h0000000000000001E", "_inner::two::h0000000000000001"}, // too few digits for a hash
+	{"_ZN3und44_$LT$impl$u20$und.._Trait$u20$for$u20$u8$GT$4_two17h0123456789abcdefE",
+		"und::<impl und::_Trait for u8>::_two"},
 	{"_ZN14serve_requests4main17h0123456789abcdefE.llvm.123456", "serve_requests::main"},
 	{"_ZN4core3ops8function6FnOnce40call_once$u7b$$u7b$vtable.shim$u7d$$u7d$17h0123456789abcdefE",
 		"core::ops::function::FnOnce::call_once{{vtable.shim}}"},

@@ -1,6 +1,7 @@
 package elffile
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
@@ -36,11 +37,38 @@ func demangleAs(name string, options ...demangle.Option) string {
 	if !Mangled(name) || len(name) > 1<<maxDemangled {
 		return ""
 	}
-	text, err := demangle.ToString(name, append(options, demangle.MaxLength(maxDemangled))...)
+	text, err := demangle.ToString(keepUnderscores(name), append(options, demangle.MaxLength(maxDemangled))...)
 	if err != nil || text == name {
 		return ""
 	}
 	return withoutTags(text)
+}
+
+// keepUnderscores is a mangled name as the demangler wants it. In an old name of Rust (hashLength) the demangler
+// takes an underscore behind the length of a part for a separator, and leaves it out. But rustc puts one there only
+// where the part would begin with a $, and else it is of the name: _ZN3und4_one17h0123456789abcdefE is und::_one. So
+// an underscore of the name is doubled.
+func keepUnderscores(name string) string {
+	if !isOldRust(name) {
+		return name
+	}
+	var out strings.Builder
+	rest := name[len("_ZN"):]
+	out.WriteString("_ZN")
+	for {
+		part := strings.TrimLeft(rest, "0123456789")
+		n, err := strconv.Atoi(rest[:len(rest)-len(part)])
+		if err != nil || n > len(part) {
+			break // the end, or no name
+		}
+		rest = part[n:]
+		part = part[:n]
+		if strings.HasPrefix(part, "_") && !strings.HasPrefix(part, "_$") {
+			part = "_" + part
+		}
+		out.WriteString(strconv.Itoa(len(part)) + part)
+	}
+	return out.String() + rest
 }
 
 // withoutTags is a name without the tags that a compiler gives to what returns a std::string and its kin, and no source

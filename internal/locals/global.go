@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ianlancetaylor/demangle"
-
 	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/location"
 )
 
@@ -185,6 +184,6 @@ func (f *Finder) namespaceAt(pc uint64) string {
 		return ""
 	}
 	name, _ := dwarfinfo.Attribute(f.Data.Origins(within[0]), dwarf.AttrLinkageName).(string)
-	name = demangle.Filter(name, demangle.NoParams, demangle.NoTemplateParams)
+	name = elffile.Bare(name)
 	return name[:max(strings.LastIndex(name, "::"), 0)]
 }
