@@ -153,7 +153,7 @@ var layers = []layer{
 	{"internal/sideband", []string{"internal/kernel", "internal/mapping"}, []string{unix}},
 	{"internal/until", nil, nil},
 	{"internal/bpf", nil, []string{ebpf, ebpf + "/asm", ebpf + "/btf", ebpf + "/link", unix}},
-	{"internal/procs", []string{"internal/bpf"}, []string{ebpf, ebpf + "/asm", unix}},
+	{"internal/procs", []string{"internal/bpf", "internal/kernel"}, []string{ebpf, ebpf + "/asm", unix}},
 	{"internal/attach", []string{"bpfgen", "internal/bpf", "internal/kernel", "internal/format", "internal/plan"},
 		[]string{ebpf, ebpf + "/asm", unix}},
 	{"internal/stream", []string{"internal/wire"}, []string{ebpf, unix}},

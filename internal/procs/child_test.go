@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // TestMain lets the test binary be the child, a parent that dies, and one that
@@ -204,19 +206,22 @@ func TestStartErrors(t *testing.T) {
 	}
 }
 
+// newNumbers reads the types of the running kernel where they are wanted.
+func newNumbers() *Numbers { return NewNumbers(kernel.Open(kernel.Options{}).BTF) }
+
 func TestInitPID(t *testing.T) {
 	initial, err := inInitialNamespace()
 	if err != nil {
 		t.Fatal(err)
 	}
-	self, err := InitPID(os.Getpid())
+	self, err := newNumbers().Program(os.Getpid())
 	if err != nil {
 		t.Skip("needs the initial pid namespace, or root to load programs:", err)
 	}
 	if initial && self != os.Getpid() {
 		t.Errorf("got %d, want %d", self, os.Getpid())
 	}
-	if _, err := InitPID(1 << 30); err == nil {
+	if _, err := newNumbers().Program(1 << 30); err == nil {
 		t.Error("no error for a process that does not exist")
 	}
 	if !initial {
@@ -230,7 +235,7 @@ func TestInitPID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := InitPID(tid); err == nil || !strings.Contains(err.Error(),
+	if _, err := newNumbers().Program(tid); err == nil || !strings.Contains(err.Error(),
 		fmt.Sprintf("is a thread of process %d", os.Getpid())) {
 		t.Errorf("thread %d: %v", tid, err)
 	}

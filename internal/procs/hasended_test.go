@@ -11,7 +11,7 @@ func TestEnded(t *testing.T) {
 		t.Error("this process has ended")
 	}
 	cmd, in, await := waiting(t)
-	pid, err := InitPID(cmd.Process.Pid)
+	pid, err := newNumbers().Program(cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}

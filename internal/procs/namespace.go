@@ -24,12 +24,6 @@ func inInitialNamespace() (bool, error) {
 	return link == initialNamespace, nil
 }
 
-// ErrNamespace says that the number of a process in the initial pid namespace
-// cannot be known from inside of another one: /proc shows numbers only from
-// the namespace it was mounted in downwards.
-var ErrNamespace = errors.New("startrace runs in a pid namespace of its own (a container) and cannot know the number " +
-	"that the kernel uses for this process")
-
 // SelfInitPID is this process's number in the initial pid namespace. Outside
 // of that it takes the right to load programs.
 func SelfInitPID() (int, error) {
@@ -47,31 +41,6 @@ func SelfInitPID() (int, error) {
 	defer who.Close()
 	pid, err := bpf.Run(who.Program, nil)
 	return int(pid), err
-}
-
-// InitPID is the number in the initial pid namespace of the process that has
-// the number pid here. For another process than this one it fails with
-// ErrNamespace outside of the initial namespace.
-func InitPID(pid int) (int, error) {
-	if pid == os.Getpid() {
-		return SelfInitPID()
-	}
-	initial, err := inInitialNamespace()
-	switch {
-	case err != nil:
-		return 0, err
-	case !initial:
-		return 0, fmt.Errorf("process %d: %w", pid, ErrNamespace)
-	}
-	leader, ok := leaderOf(pid)
-	switch {
-	case !ok:
-		return 0, fmt.Errorf("there is no process %d", pid)
-	case leader != pid:
-		return 0, fmt.Errorf("%d is a thread of process %d: give that, and "+
-			"where = lambda e: e.tid == %d for the thread alone", pid, leader, pid)
-	}
-	return pid, nil
 }
 
 // leaderOf is the process that a thread belongs to: itself, where it is one.

@@ -3,7 +3,6 @@ package session
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -156,9 +155,6 @@ func (l *loader) readLines(frames *stacks.Names) {
 func (l *loader) listen(p *part, frames *stacks.Names) {
 	if frames.Processes.Hears() || !l.namesProcesses(p) {
 		return
-	}
-	if p.plan.Target.Self != 0 && p.plan.Target.Self != os.Getpid() {
-		return // the numbers of records are those of another pid namespace
 	}
 	band, err := l.target.Band()
 	if err != nil {

@@ -206,6 +206,7 @@ func (s *session) close() {
 	if maps := s.loader.common.maps; maps != nil {
 		s.closing(maps)
 	}
+	s.closing(s.target.Numbers())
 	s.closing(s.machine)
 	s.closing(&s.loaded.frames.Processes)
 	s.closing(s.out)

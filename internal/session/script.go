@@ -73,7 +73,7 @@ func (s *session) apply() (err error) {
 		return err
 	}
 	s.host.Env().Outside = &world.World{Granted: world.Granted{AllowWrite: s.AllowWrite, AllowRun: s.AllowRun},
-		Idle: s.untraced, Traced: s.host.Env().Traced, Say: s.messages.Sayf}
+		Idle: s.untraced, Traced: s.host.Env().Traced, Say: s.messages.Sayf, Sight: s.target.Numbers().Sight}
 	return s.out.Open(s.Output)
 }
 

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"os"
 	"os/exec"
 	"time"
 
@@ -9,7 +8,6 @@ import (
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/locate"
 	"github.com/startrace/startrace/internal/memory"
-	"github.com/startrace/startrace/internal/procs"
 	"github.com/startrace/startrace/internal/stacks"
 	"github.com/startrace/startrace/internal/unwind"
 	"github.com/startrace/startrace/internal/wire"
@@ -25,14 +23,11 @@ const (
 // walk lets programs walk along the stacks of processes, from the first part on that does so.
 func (l *loader) walk(p *part, frames *stacks.Names) {
 	rows, walks := p.loaded.Map(tree.MapUnwindRows), &frames.Processes.Walks
-	if rows == nil || walks.On() || p.plan.Target.Self != 0 && p.plan.Target.Self != os.Getpid() {
-		return // else the numbers of records are those of another pid namespace
+	if rows == nil || walks.On() {
+		return
 	}
 	m := unwind.Maps{Processes: p.loaded.Map(tree.MapUnwindProcesses), Tables: p.loaded.Map(tree.MapUnwindTables),
-		Rows: rows}
-	if self, err := procs.SelfInitPID(); err != nil || self != os.Getpid() {
-		m.Number = l.target.Number
-	}
+		Rows: rows, Number: l.target.Number}
 	walks.Begin(unwind.New(m, unwind.Options{Chunks: chunksForRows(memory.Available())}))
 	switch pids := l.target.PIDs(); {
 	case len(pids) > 0:

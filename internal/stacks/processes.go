@@ -16,6 +16,9 @@ type Processes struct {
 	symbols.Namer
 	band *sideband.Band // nil where nobody asks, or the kernel does not tell
 	lost uint64         // of the band's records
+	// Sight gives the number by which the band and /proc know the process that programs know by another one; nil: by
+	// the same.
+	Sight func(pid int) int
 	// Walks are those of programs along the stacks of processes.
 	Walks Walks
 	news  []processNews
@@ -51,8 +54,16 @@ func (u *Processes) CPUCame(cpu int) error {
 // note keeps news for See.
 func (u *Processes) note(t *Table, rec []byte) {
 	word := func(at int) uint64 { return binary.NativeEndian.Uint64(rec[at:]) }
-	u.news = append(u.news, processNews{t, int(word(wire.ProcessNumber)), word(wire.HeaderTime),
+	u.news = append(u.news, processNews{t, u.sight(int(word(wire.ProcessNumber))), word(wire.HeaderTime),
 		word(wire.ProcessStack)})
+}
+
+// sight is the number by which a process is known here.
+func (u *Processes) sight(pid int) int {
+	if u.Sight == nil || pid == 0 {
+		return pid
+	}
+	return u.Sight(pid)
 }
 
 // See takes what the kernel has told, and then looks at the processes

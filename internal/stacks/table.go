@@ -182,7 +182,7 @@ func (t *Table) begin(stack *namedStack, program, asked int) {
 // now.
 func (t *Table) user(p *symbols.Process, e *entry) *namedStack {
 	if p == nil {
-		p = t.names.Processes.SeeStack(int(e.owner), 0, e.addrs)
+		p = t.names.Processes.SeeStack(t.names.Processes.sight(int(e.owner)), 0, e.addrs)
 	}
 	e.addrs = p.Code(e.addrs)
 	out := &namedStack{frames: make([]value.Frame, 0, len(e.addrs))}

@@ -33,6 +33,9 @@ type Target struct {
 	// machine adds to an error why this machine or this user cannot do what was asked.
 	machine *machine.Machine
 
+	// numbers translates those of processes here into those of programs.
+	numbers *procs.Numbers
+
 	pids   []int    // of -p
 	follow bool     // what these start is meant, too
 	argv   []string // of -c
@@ -56,8 +59,11 @@ type Target struct {
 
 // New makes a target of all processes. The bell is rung when one has ended.
 func New(b *bell.Bell, m *output.Messages, of *machine.Machine) *Target {
-	return &Target{bell: b, messages: m, machine: of}
+	return &Target{bell: b, messages: m, machine: of, numbers: procs.NewNumbers(of.Facts().BTF)}
 }
+
+// Numbers translates numbers of processes here into those of programs.
+func (t *Target) Numbers() *procs.Numbers { return t.numbers }
 
 // Choose says which processes are meant: those of -p, and with follow what they
 // start, or the command of -c; of these those in a scope.
@@ -171,19 +177,20 @@ func (t *Target) OfPlan() (of plan.Target, err error) {
 		return of, nil
 	case len(t.pids) > 0:
 		of.Follow = t.follow
-		list, err := initPIDs(t.pids)
+		list, err := t.programNumbers()
 		if err == nil {
 			of.PID, of.Also = list[0], list[1:]
 		}
-		return of, err
+		return of, t.machine.WithCause(err)
 	}
 	of.Self, err = procs.SelfInitPID()
 	return of, t.machine.WithCause(err)
 }
 
-func initPIDs(pids []int) (list []int, err error) {
-	for _, pid := range pids {
-		n, err := procs.InitPID(pid)
+// programNumbers are those by which programs know the processes of -p.
+func (t *Target) programNumbers() (list []int, err error) {
+	for _, pid := range t.pids {
+		n, err := t.numbers.Program(pid)
 		if err != nil {
 			return nil, err
 		}
@@ -199,18 +206,18 @@ func (t *Target) Descendants() (list []int) {
 		return nil
 	}
 	for _, pid := range procs.Descendants(t.pids) {
-		if n, err := procs.InitPID(pid); err == nil { // else it has ended
+		if n, err := t.numbers.Kernel(pid); err == nil { // else it has ended
 			list = append(list, n)
 		}
 	}
 	return list
 }
 
-// Process is the one that a number means, 0 the one that is traced.
+// Process is the one that a number of programs means, 0 the one that is traced.
 func (t *Target) Process(pid int) (int, error) {
 	switch {
 	case pid != 0:
-		return pid, nil
+		return t.numbers.Sight(pid), nil
 	case len(t.pids) > 0:
 		return t.pids[0], nil
 	case t.child != nil:
@@ -239,13 +246,13 @@ func (t *Target) Loaded() (pid int, loaded bool) {
 	return t.child.PID(), true
 }
 
-// Number gives the number by which programs know a process, where that is not the one by which it is known here: of
-// the command alone.
+// Number gives the number by which programs know a process, by the one by which it is known here.
 func (t *Target) Number(pid int) (number uint32, known bool) {
-	if t.child == nil || t.child.PID() != pid {
-		return 0, false
+	if t.child != nil && t.child.PID() == pid {
+		return uint32(t.child.InitPID()), true
 	}
-	return uint32(t.child.InitPID()), true
+	n, err := t.numbers.Kernel(pid)
+	return uint32(n), err == nil
 }
 
 // PIDs are the processes of -p, and where it was asked for what they have started.

@@ -101,7 +101,7 @@ const mostAtOnce = 2
 
 // New makes a Keeper without processes. The maps stay open until Close.
 func New(m Maps, o Options) *Keeper {
-	all := &kernelMaps{Maps: m}
+	all := &kernelMaps{Maps: m, numbers: map[int]uint32{}}
 	k := newKeeper(all, int(m.Tables.MaxEntries()), o)
 	k.close = all.close
 	go k.grow(1) // so that it is there when the first file has been read

@@ -44,6 +44,8 @@ type kernelMaps struct {
 	Maps
 	mu       sync.Mutex
 	segments [wire.UnwindSegments]*ebpf.Map // by number, nil as long as it is not made
+	// numbers are those by which programs know processes that have a table: when one has ended, nobody can tell.
+	numbers map[int]uint32
 }
 
 var _ kernel = (*kernelMaps)(nil)
@@ -83,6 +85,9 @@ func (m *kernelMaps) process(pid, slot int, image uint64) error {
 	if !known {
 		return nil
 	}
+	m.mu.Lock()
+	m.numbers[pid] = number
+	m.mu.Unlock()
 	value := make([]byte, wire.UnwindProcessSize)
 	binary.NativeEndian.PutUint32(value[wire.UnwindProcessTable:], uint32(slot))
 	binary.NativeEndian.PutUint64(value[wire.UnwindProcessImage:], image)
@@ -90,7 +95,10 @@ func (m *kernelMaps) process(pid, slot int, image uint64) error {
 }
 
 func (m *kernelMaps) forget(pid int) error {
-	number, known := m.number(pid)
+	m.mu.Lock()
+	number, known := m.numbers[pid]
+	delete(m.numbers, pid)
+	m.mu.Unlock()
 	if !known {
 		return nil
 	}

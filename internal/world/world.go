@@ -39,6 +39,9 @@ type World struct {
 	Granted Granted
 	// Traced learns of texts from outside that could forge lines of a terminal.
 	Traced *value.Traced
+	// Sight gives the number by which /proc knows the process that scripts know by another one (e.pid); nil: by the
+	// same.
+	Sight func(pid int) int
 	// Idle is set where the script is only looked at: what was granted does nothing. A command that was not run has
 	// ended well, without a word.
 	Idle bool
@@ -219,6 +222,9 @@ func (b *bounded) Write(text []byte) (int, error) {
 // Proc reads a word of proc(pid). A process that has ended, or that may not be
 // looked at, has none.
 func (w *World) Proc(pid int, word string) (starlark.Value, error) {
+	if w.Sight != nil {
+		pid = w.Sight(pid)
+	}
 	switch word {
 	case "exe", "cwd":
 		return w.text(procs.Link(pid, word)), nil

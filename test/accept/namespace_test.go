@@ -48,6 +48,53 @@ at_exit(lambda: print(n.items(), program))
 	tried.Many(t, "one")
 }
 
+// A tracer in a pid namespace finds processes by the numbers that they have there, and knows them by those of events.
+// What is outside of it, it does not find, and it takes no other process for it.
+//
+// > Where startrace runs in a pid namespace itself, `-p` takes the numbers of that one, as `ps` shows them there.
+// > `proc()` and `usym()` take those of the whole machine, as `e.pid` has them.
+// > Of what is outside of that namespace `proc()` knows nothing.
+func TestTracerInNamespace(t *testing.T) {
+	needTracing(t)
+	if out, err := exec.Command("unshare", "-p", "-f", "--mount-proc", "true").CombinedOutput(); err != nil {
+		t.Skipf("needs unshare(1) and pid namespaces: %v: %s", err, out)
+	}
+	file := script(t, `
+outside = flag("outside", 0, "a process outside")
+
+def seen(e):
+    print(e.nspid != 1, e.pid != e.nspid, proc(e.pid).cmdline, proc(outside).exe)
+
+probe("syscall:kill", seen, where = lambda e: e.comm == "sh")
+`+attached)
+	const killer = `kill -0 $$; until grep -q None out; do sleep 0.1; done` // it stays until it is printed
+	for _, how := range []struct{ name, text string }{
+		{"-p", `mkfifo in; sh killer in < in & pid=$!; exec 3> in; trace -p $pid; attached; echo >&3`},
+		{"-c", `trace -c "sh killer"`},
+		{"all", `trace --duration 1m; attached; sh killer; kill -INT $tracer`},
+	} {
+		t.Run(how.name, func(t *testing.T) {
+			dir := t.TempDir()
+			before := "[ -z \"$1\" ] || read x\n" + killer
+			if err := os.WriteFile(filepath.Join(dir, "killer"), []byte(before), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			text := fmt.Sprintf(`trace() { %s %s --outside %d "$@" > out & tracer=$!; }
+attached() { until grep -q attached out; do kill -0 $tracer || break; sleep 0.1; done; }
+%s
+wait $tracer; cat out`, program(t, "startrace"), file, os.Getpid(), how.text)
+			cmd := exec.Command("unshare", "-p", "-f", "--mount-proc", "sh", "-c", text)
+			cmd.Dir = dir
+			out, err := cmd.CombinedOutput()
+			if want := `True True ["sh", "killer"`; err != nil || !strings.Contains(string(out), want) ||
+				!strings.Contains(string(out), "] None\n") {
+				t.Errorf("%v: got %q, want %s …] None", err, out, want)
+			}
+		})
+	}
+	tried.Many(t, "%d ways", 3)
+}
+
 // A process whose program has been replaced, as by an upgrade of its package, or removed, goes on with the old one.
 // That is what a point by its path means with -p.
 //
