@@ -143,6 +143,11 @@ func (g *gen) usable() (out []table) {
 	return out
 }
 
+// usableAggregations are those whose keys can be made here.
+func (g *gen) usableAggregations() []aggregation {
+	return slices.DeleteFunc(slices.Clone(g.aggs), func(a aggregation) bool { return a.keyed && !g.makes(a.key) })
+}
+
 // fill is what the main function begins with, so that the compiler knows what the tables hold. What stands here is done
 // for each input: behind an early return it would be for few.
 func (g *gen) fill() (out []*Stmt) {
@@ -164,8 +169,8 @@ func (g *gen) hasState() bool { return len(g.tables)+len(g.cells)+len(g.aggs) > 
 
 // stateStmt changes a container.
 func (g *gen) stateStmt() []*Stmt {
-	tables := g.usable()
-	n := len(tables) + len(g.cells) + len(g.aggs)
+	tables, aggs := g.usable(), g.usableAggregations()
+	n := len(tables) + len(g.cells) + len(aggs)
 	if n == 0 {
 		return nil
 	}
@@ -177,7 +182,7 @@ func (g *gen) stateStmt() []*Stmt {
 	if i < len(g.cells) {
 		return []*Stmt{{Form: Do, Exprs: []*Expr{g.cellCall(g.cells[i])}}}
 	}
-	return []*Stmt{{Form: Do, Exprs: []*Expr{g.aggAdd(g.aggs[i-len(g.cells)])}}}
+	return []*Stmt{{Form: Do, Exprs: []*Expr{g.aggAdd(aggs[i-len(g.cells)])}}}
 }
 
 // absentKey is a key with an element that is None when the script is compiled: it disappears, for it is so wherever the
