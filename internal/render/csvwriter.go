@@ -34,6 +34,8 @@ func (w csvWriter) cell(v Value) string {
 		return string(appendWhole(nil, v))
 	case string:
 		return w.guarded(escape.ByteLine(v))
+	case Frame:
+		return w.guarded(escape.ByteLine(v.Text))
 	case []byte:
 		return w.guarded(escape.ByteLine(string(v)))
 	}

@@ -16,7 +16,7 @@ const hostile = "x;\x1b[2J\x07\r\n9 root \x7f\u009b\u202e\xff\tend"
 
 // Names come from programs and files. Wherever they stand, they make no line and act on no terminal.
 func TestNothingForged(t *testing.T) {
-	frame := Frame{hostile, hostile + "+0x1", hostile + "+0x1 (" + hostile + ")"}
+	frame := Frame{hostile, hostile + "+0x1", hostile + "+0x1 (" + hostile + ")", hostile}
 	stack := Stack{Frames: []Frame{frame, frame}, User: true}
 	object := Object{{hostile, hostile}}
 	tables := map[string]*Table{

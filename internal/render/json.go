@@ -110,6 +110,8 @@ func appendCompositeJSON(dst []byte, v Value) []byte {
 			frames[i] = label
 		}
 		return appendJSON(dst, frames)
+	case Frame:
+		return escape.AppendJSON(dst, v.Text)
 	case Tuple:
 		dst = append(dst, '[')
 		for i, e := range v {

@@ -19,6 +19,7 @@ func (p *Printer) AppendTable(dst []byte, t *Table, o Options) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
+	rows = apart(rows)
 	switch p.Format {
 	case JSON:
 		return appendTableJSON(dst, t, rows)

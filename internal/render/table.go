@@ -7,7 +7,7 @@ import (
 )
 
 // A Value is one of: nil (None), bool, int64, uint64, *big.Int, float64,
-// string, []byte, Fault, Stack, Tuple, Object; as a row's value also *Stats,
+// string, []byte, Fault, Stack, Frame, Tuple, Object; as a row's value also *Stats,
 // *Hist and Quantiles.
 type Value any
 
@@ -26,8 +26,9 @@ type (
 		Short      string
 		Unfinished bool
 	}
-	// Frame is a Function, the same with the offset in it (Label), and that as people read it, with the module (Text).
-	Frame struct{ Function, Label, Text string }
+	// Frame is a Function, the same with the offset in it (Label), that as people read it, with the module (Text), and
+	// with the folder of the file (Whole). A frame that is a value is shown as people read it.
+	Frame struct{ Function, Label, Text, Whole string }
 	// Tuple is a tuple or list.
 	Tuple []Value
 	// Object is a record, its fields in order.

@@ -56,6 +56,8 @@ func appendComposite(dst []byte, v Value) []byte {
 			dst = escape.Append(dst, label, escape.OneLine)
 		}
 		return dst
+	case Frame:
+		return escape.Append(dst, v.Text, escape.OneLine)
 	case Tuple:
 		dst = append(dst, '(')
 		dst = appendList(dst, v)

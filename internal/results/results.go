@@ -230,7 +230,7 @@ func plainAt(v starlark.Value, depth int) render.Value {
 	case value.Stack:
 		return stackNames(v)
 	case value.Frame:
-		return v.Text()
+		return frameNames(v)
 	case *value.Histogram:
 		return histOf(v)
 	}
@@ -286,6 +286,10 @@ func plainComposite(v starlark.Value, depth int) render.Value {
 	return v.String()
 }
 
+func frameNames(f value.Frame) render.Frame {
+	return render.Frame{Function: f.Name, Label: f.Label(), Text: f.Text(), Whole: f.Whole()}
+}
+
 // stackNames names the frames; one without a symbol is its address.
 func stackNames(s value.Stack) render.Value {
 	frames := s.Frames()
@@ -296,7 +300,7 @@ func stackNames(s value.Stack) render.Value {
 		Unfinished: s.Unfinished()}
 	for i, f := range frames {
 		out.User = f.User
-		out.Frames[i] = render.Frame{Function: f.Name, Label: f.Label(), Text: f.Text()}
+		out.Frames[i] = frameNames(f)
 		if s.IsMerged() { // an offset that is left tells it from others
 			out.Frames[i].Function = f.Label()
 		}

@@ -7,8 +7,8 @@ import (
 
 // A loop is run at many addresses, so a program of one function has many different stacks, which reports do not tell
 // apart. merged keeps each stack as they show it once: those of the same functions are one, whichever process they are
-// of. A function is known by its name and its module: two of one name in different files stay apart, and so do stacks
-// of which one did not reach its beginning.
+// of. A function is known by its name and its file (or kernel module): two of one name in different files stay apart,
+// and so do stacks of which one did not reach its beginning.
 //
 // Merged stacks have ids of their own, which no program gives: even ones.
 type merged struct {

@@ -31,6 +31,7 @@ func TestMerged(t *testing.T) {
 		"of another process":           {behind(func(f *value.Frame) { f.Addr = 0x901 }), true, true},
 		"another function":             {behind(func(f *value.Frame) { f.Name = "other" }), false, false},
 		"of that name in another file": {behind(func(f *value.Frame) { f.Module = "lib" }), false, false},
+		"of a file in another folder":  {behind(func(f *value.Frame) { f.Path = "/opt/app" }), false, false},
 		"of that name in the kernel":   {behind(func(f *value.Frame) { f.User = false }), false, false},
 		"a frame more":                 {&namedStack{frames: []value.Frame{leaf, main, main}}, false, false},
 		"a frame fewer":                {&namedStack{frames: []value.Frame{leaf}}, false, false},

@@ -187,8 +187,8 @@ func (t *Table) user(p *symbols.Process, e *entry) *namedStack {
 	e.addrs = p.Code(e.addrs)
 	out := &namedStack{frames: make([]value.Frame, 0, len(e.addrs))}
 	for _, f := range t.names.Processes.Stack(p, e.addrs, e.exact) {
-		one := value.Frame{Name: f.Name(), Module: f.Module(), Addr: f.Addr, User: true, File: f.File, Line: f.Line,
-			Inlined: f.Inlined}
+		one := value.Frame{Name: f.Name(), Module: f.Module(), Path: f.Path, Addr: f.Addr, User: true, File: f.File,
+			Line: f.Line, Inlined: f.Inlined}
 		if t.names.Processes.Lines && !t.names.Processes.Expand {
 			one.Source = &framePlace{&t.names.Processes, p, f.At}
 		}

@@ -17,6 +17,9 @@ type Frame struct {
 	Offset uint64 // into the function
 	// Module is a kernel module, or the file of a user frame without its folder.
 	Module string
+	// Path is that file with its folder, as the process sees it: files of one name in two folders have each their own
+	// functions.
+	Path string
 	// Addr is the address as the stack has it.
 	Addr uint64
 	// User: it is of a program, not of the kernel.
@@ -63,12 +66,25 @@ func (f Frame) place() string {
 
 // Text is Label with the module between, as people read stacks: `nf_hook+0x12 [nf_tables]`, `malloc+0x1b (libc.so.6)`,
 // `main (prog) prog.c:12`.
-func (f Frame) Text() string {
+func (f Frame) Text() string { return f.text(f.Module) }
+
+// Whole is Text with the folder of the file: `malloc+0x1b (/usr/lib/libc.so.6)`, `/usr/lib/libc.so.6+0x2000`.
+func (f Frame) Whole() string {
+	if f.Path == "" {
+		return f.Text()
+	}
+	return f.text(f.Path)
+}
+
+// text names the file of a program as file says.
+func (f Frame) text(file string) string {
 	text := f.function()
 	switch {
-	case f.Module == "" || f.unnamed():
+	case f.Module == "":
+	case f.unnamed():
+		text = file + text[len(f.Module):]
 	case f.User:
-		text += " (" + f.Module + ")"
+		text += " (" + file + ")"
 	default:
 		text += " [" + f.Module + "]"
 	}

@@ -2,6 +2,9 @@ package accept
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -75,6 +78,58 @@ func TestStackByAddresses(t *testing.T) {
 		}
 		if e := run("--addresses", "--format", format); strings.Count(e.stdout, "left+0x") != 4 {
 			t.Errorf("%s by addresses: got %s, want 4 places of left", format, e.stdout)
+		}
+	}
+}
+
+// Functions of files of one name in two folders have rows of their own, which are not shown alike.
+//
+// > Rows that would be shown alike show which files their functions are of, also in JSON, as `main (ls)`, or with its
+// > folder as `main (/usr/bin/ls)`.
+func TestStackOfTwoFolders(t *testing.T) {
+	bin := traceable(t, "sides")
+	code, err := os.ReadFile(bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths [3]string
+	for i, name := range []string{"sides", "sides", "other"} {
+		paths[i] = filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(paths[i], code, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := script(t, fmt.Sprintf(`
+n, frames, sizes = count(), count(), hist()
+def note(e):
+    n[e.ustack(2)].add()
+    frames[e.ustack(1)[0]].add()
+    sizes[e.ustack(1)].add(1)
+probe(["uprobe:%%s:leaf" %% path for path in "%s".split()], kernel = note)
+`, strings.Join(paths[:], " ")))
+	command := fmt.Sprintf("sh -c '%s 10; %s 20; %s 30'", paths[0], paths[1], paths[2])
+	two := paths[:2]
+	for i, path := range two {
+		calls := 6 * 10 * (i + 1)
+		e := startrace(t, text, "-q", "-c", command).ok(t)
+		for _, want := range []string{
+			fmt.Sprintf("n[\n    leaf (%s)\n    left (%s)\n    … cut at 2 frames\n]: %d (", path, path, calls*2/3),
+			fmt.Sprintf("\nleaf (%s) %*d\n", path, 0, calls),
+		} {
+			if !strings.Contains(regexp.MustCompile(` +(\d+\n)`).ReplaceAllString(e.stdout, " $1"), want) {
+				t.Errorf("want %q in\n%s", want, e.stdout)
+			}
+		}
+		e.has(t, `sizes\[leaf \(`+path+`\)(;…)?\]:\n`)
+		e.has(t, `n\[\n    leaf \(other\)\n    left \(other\)\n    … cut at 2 frames\n\]: 120 \(`)
+		for format, want := range map[string]string{
+			"json": fmt.Sprintf(`"n","key":[["leaf (%[1]s)","left (%[1]s)"]],"value":%d`, path, calls*2/3),
+			"csv":  fmt.Sprintf("n,leaf (%[1]s);left (%[1]s),%d\n", path, calls*2/3),
+		} {
+			e := startrace(t, text, "-q", "--format", format, "-c", command).ok(t)
+			if !strings.Contains(e.stdout, want) || strings.Count(e.stdout, "leaf (other)") == 0 {
+				t.Errorf("%s: want %s in\n%s", format, want, e.stdout)
+			}
 		}
 	}
 }
