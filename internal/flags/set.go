@@ -50,9 +50,24 @@ func (s *Set) Texts(f Flag, to *[]string) {
 }
 
 // Text adds a flag with one value, as Number and Time do. The zero value stands
-// for a flag that was not given, so nobody can give it.
+// for a flag that was not given, so nobody can give it. A flag that has words takes no others.
 func (s *Set) Text(f Flag, to *string) {
-	s.Func(f, func(w Word) error { return set(w, to, w.Value) })
+	s.Func(f, func(w Word) error {
+		if len(f.Words) > 0 && !slices.Contains(f.Words, w.Value) {
+			return notOf(f, w.Value)
+		}
+		return set(w, to, w.Value)
+	})
+}
+
+// notOf is the error for a value that is none of a flag's words.
+func notOf(f Flag, got string) error {
+	last, hint := len(f.Words)-1, ""
+	if near := kernel.Suggest(got, f.Words); near != "" {
+		hint = " (did you mean " + near + "?)"
+	}
+	return fmt.Errorf("--%s: got %q, want %s or %s%s", f.Long, got, strings.Join(f.Words[:last], ", "), f.Words[last],
+		hint)
 }
 
 // Number adds a flag of a number.
