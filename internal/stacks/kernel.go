@@ -1,7 +1,9 @@
 package stacks
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/output"
@@ -113,6 +115,38 @@ func (k *Kernel) Printed(addr uint64, offset bool) string {
 // are read when the first is asked for, if not before (Read): those of
 // kernel.Facts may have been read before programs were loaded.
 func (k *Kernel) Frame(addr uint64) value.Frame { return frameOf(k.current(), addr) }
+
+// Caller finds the address to which a function of the kernel returns, whose name is callee. The call lies before the
+// address, and may be the last instruction of its function, where what is called does not return: then another function
+// begins at the address.
+func (k *Kernel) Caller(addr uint64, callee string) value.Frame {
+	f := k.Frame(addr)
+	if f.Offset != 0 || addr == 0 || noCall(callee) || noReturn(f.Name) {
+		return f
+	}
+	if _, _, ok := k.current().Find(addr - 1); ok {
+		f = k.Frame(addr - 1)
+		f.Addr, f.Offset = addr, f.Offset+1
+	}
+	return f
+}
+
+// noCall reports whether the code of a name was not called: the CPU came to it from the next frame of the stack, by an
+// interrupt or a fault.
+func noCall(name string) bool {
+	return hasPrefix(name, "asm_", "el1h_", "el1t_", "nmi", "end_repeat_nmi", "error_entry", "paranoid_entry")
+}
+
+// noReturn reports whether an address at the begin of the code of a name was put into the place of a return address: to
+// see the return, or for a task that has not run yet.
+func noReturn(name string) bool {
+	return strings.HasSuffix(name, "rethook_trampoline") || strings.HasSuffix(name, "kretprobe_trampoline") ||
+		hasPrefix(name, "return_to_handler", "ret_from_fork")
+}
+
+func hasPrefix(name string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+}
 
 func frameOf(symbols *kernel.Symbols, addr uint64) value.Frame {
 	if sym, offset, ok := symbols.Find(addr); ok {

@@ -24,7 +24,8 @@ ffff800000000020 T vfs_read
 ffff800000000030 T entry_SYSCALL_64
 ffff800000000040 T __kretprobe_trampoline
 ffff800000000050 T ext4_read	[ext4]
-ffff800000000060 T end
+ffff800000000060 T asm_sysvec_reschedule
+ffff800000000070 T end
 `
 
 // Places of functions of that kernel, some bytes behind their beginnings.
@@ -34,7 +35,11 @@ const (
 	inEntry
 	inReturn
 	inModule
+	inInterrupt
 )
+
+// beginOf is where the function of a place begins.
+func beginOf(place uint64) uint64 { return place - 4 }
 
 // A taken is a stack as programs put it into the table.
 type taken struct {
@@ -123,6 +128,15 @@ func TestKernelStacks(t *testing.T) {
 			addrs: []uint64{inRead, inEntry}}, []string{"vfs_write", "vfs_read", "entry_SYSCALL_64"}, ""},
 		"of a program, and as many as were asked for": {taken{mark: 2, owner: ofProgram,
 			addrs: []uint64{inRead, inEntry}}, []string{"vfs_write", "vfs_read"}, ""},
+		"whose callers end with a call that does not return": {taken{mark: 8,
+			addrs: []uint64{beginOf(inRead), beginOf(inModule), beginOf(inEntry)}},
+			[]string{"vfs_read", "__kretprobe_trampoline", "vfs_read"}, ""},
+		"behind an interrupt, at the begin of a function": {taken{mark: 8,
+			addrs: []uint64{inRead, inInterrupt, beginOf(inRead), inEntry}},
+			[]string{"vfs_read", "asm_sysvec_reschedule", "vfs_read", "entry_SYSCALL_64"}, ""},
+		"with a return address that was replaced": {taken{mark: 8,
+			addrs: []uint64{inRead, beginOf(inReturn)}}, []string{"vfs_read", "__kretprobe_trampoline"},
+			"this kernel cannot see behind the probe of a return (since 5.15)"},
 		"without a symbol": {taken{mark: 8, addrs: []uint64{0x1234}}, []string{"0x1234"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

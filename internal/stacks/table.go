@@ -231,8 +231,12 @@ func cutAt(asked int) string { return fmt.Sprintf("cut at %d frames", asked) }
 // samples have only if they hit it.
 func (t *Table) kernel(addrs []uint64, asked int, traced bool) *namedStack {
 	out := &namedStack{frames: make([]value.Frame, 0, len(addrs))}
-	for _, addr := range addrs {
-		out.frames = append(out.frames, t.names.Kernel.Frame(addr))
+	for i, addr := range addrs {
+		if i == 0 {
+			out.frames = append(out.frames, t.names.Kernel.Frame(addr))
+		} else {
+			out.frames = append(out.frames, t.names.Kernel.Caller(addr, out.frames[i-1].Name))
+		}
 	}
 	first := 0
 	for traced && first < len(out.frames) && ofTracing(out.frames[first].Name) {
