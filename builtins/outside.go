@@ -19,8 +19,8 @@ var outsideFamily = []Entry{
 		Name: "proc", Family: "outside",
 		Signature: "proc(pid)",
 		Doc: `What /proc knows of a process at this moment: exe, cmdline (a list), cwd, fds (a dict of what is open by
-number), cgroup (its path), container (the id in that path, else None). pid is a number of the whole machine, as e.pid.
-What is not there any more is None.`,
+number), cgroup (its path), container (the id in that path, else None). Processes have the numbers
+of the whole machine there, as e.pid. What is not there any more is None.`,
 		Reaches: "reads in /proc what is known of a process",
 		call:    procCall,
 	},

@@ -149,16 +149,25 @@ func (b *Budget) Room(n uint64) error {
 	}
 	runtime.GC() // much of it may be garbage
 	if used := read("gc/heap/live:bytes"); n > b.most || used > b.most-n {
-		return fmt.Errorf("this would take %s more, and the values of the script may take %s: keep less of them, or "+
-			"give it more: --memory %s", inMB(n), inMB(b.most), enough(2*(used+n+outside)))
+		return fmt.Errorf("this would take %s more, and the values of the script may take %s: keep less of them%s",
+			inMB(n), inMB(b.most), remedy(used+n))
 	}
 	return nil
 }
 
 // Err says that the values have taken too much.
 func (b *Budget) Err() error {
-	return fmt.Errorf("the values of the script take more than %s: keep less of them, or give it more: --memory %s",
-		inMB(b.most), enough(2*(b.most+outside)))
+	return fmt.Errorf("the values of the script take more than %s: keep less of them%s", inMB(b.most), remedy(b.most))
+}
+
+// remedy names a budget with which values may take so many bytes, if the machine has that.
+func remedy(values uint64) string {
+	has := Available() + read("memory/classes/total:bytes")
+	budget := enough(2 * (min(values, has) + outside))
+	if size, err := Parse(budget); err != nil || size > has {
+		return " (there is no memory to give it more: --memory)"
+	}
+	return ", or give it more: --memory " + budget
 }
 
 func inMB(n uint64) string { return fmt.Sprintf("%d MB", n>>20) }

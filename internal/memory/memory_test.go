@@ -33,8 +33,9 @@ func TestRoom(t *testing.T) {
 	if err := b.Room(20 << 20); err != nil {
 		t.Errorf("garbage is in the way: %v", err)
 	}
-	for _, n := range []uint64{41 << 20, 1 << 62} {
-		if err := b.Room(n); err == nil || !strings.Contains(err.Error(), "--memory ") {
+	for n, want := range map[uint64]string{41 << 20: "or give it more: --memory ",
+		1 << 62: " (there is no memory to give it more: --memory)"} {
+		if err := b.Room(n); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}

@@ -39,10 +39,11 @@ func TestTooLongText(t *testing.T) {
 	}
 }
 
-// > | elements that user code goes over or makes at once, as by `list(range(n))`, a comprehension or `[0] * n`; bytes
-// > of a string | 67108864; 1073741824 |
+// > | elements that user code goes over at once, as by `list(range(n))` or a comprehension; that an operator gives a
+// > list, as `[0] * n` and `x + x`; bytes of a string | 67108864; 4194304; 67108864 |
 func TestTooLarge(t *testing.T) {
-	const elements, text = " and 67108864 are the most", " and 1073741824 are the most"
+	const elements, text = " and 67108864 are the most", " and 67108864 are the most"
+	const together = " and 4194304 are the most"
 	for code, want := range map[string]string{
 		"x = list(range(1 << 62))": "1:9: list: this goes over 4611686018427387904 elements at once," +
 			elements,
@@ -64,9 +65,13 @@ func TestTooLarge(t *testing.T) {
 		"x = set()\nx = x.union(range(1 << 62))":  "2:12: this goes over",
 		"x = \"ab\" * (1 << 40)":                  "1:10: this would be a string of 2199023255552 bytes," + text,
 		"x = b\"ab\" * (1 << 40)":                 "1:11: this would be a bytes of 2199023255552 bytes," + text,
-		"x = [0] * (1 << 40)":                     "1:9: this would be a list of 1099511627776 elements," + elements,
+		"x = [0] * (1 << 40)":                     "1:9: this would be a list of 1099511627776 elements," + together,
 		"x = (1 << 100) * (0, 1)": "1:16: this would be a tuple of 2535301200456458802993406410752 elements," +
-			elements,
+			together,
+		"x = \"ab\" * (1 << 25)\nx += \"a\"":       "2:3: this would be a string of 67108865 bytes," + text,
+		"x = [0] * (1 << 22)\nx += x":              "2:3: this would be a list of 8388608 elements," + together,
+		"x = [0] * (1 << 22)\nx = x + [0]":         "2:7: this would be a list of 4194305 elements," + together,
+		"x = [0] * (1 << 22)\nx.extend(x)":         "2:9: this would be a list of 8388608 elements," + together,
 		"x = [0]\nx *= 1 << 30":                    "2:3: this would be a list",
 		"x = {0: [0]}\nx[0] *= 1 << 30":            "2:6: this would be a list",
 		"def f(n):\n  return [0] * n\nf(1 << 30)":  "2:14: this would be a list",

@@ -16,8 +16,13 @@ const (
 	// MostElements is how many elements a list, tuple, set or dict gets at once. They
 	// take 16 bytes each.
 	MostElements = 1 << 26
-	// MostText is how many bytes a string gets at once.
-	MostText = 1 << 30
+	// MostText is how many bytes a string gets at once, mostTogether how many elements an operator gives a list or a
+	// tuple. What is doubled again and again has so many within a second, and takes 64 MB then.
+	MostText     = 1 << 26
+	mostTogether = 1 << 22
+	// manyElements is how many a list must get at once, so that all that it then has is compared with mostTogether:
+	// one that grows by few of them may get longer, as long as there is memory for it.
+	manyElements = 1 << 12
 )
 
 // CheckElements refuses what makes something of all elements of v, if these are too
@@ -36,7 +41,7 @@ func checkRepeat(x, y starlark.Value) error {
 		x, y = y, x
 	}
 	times, isInt := y.(starlark.Int)
-	most, unit := MostElements, "elements"
+	most, unit := mostTogether, "elements"
 	switch x.(type) {
 	case starlark.String, starlark.Bytes, Bytes:
 		most, unit = MostText, "bytes"
@@ -58,9 +63,42 @@ func checkRepeat(x, y starlark.Value) error {
 		x.Type(), size, unit, most)
 }
 
+// checkTogether refuses x + y with too large a result.
+func checkTogether(x, y starlark.Value) error {
+	size := uint64(max(starlark.Len(x), 0)) + uint64(max(starlark.Len(y), 0))
+	switch x.(type) {
+	case starlark.String, starlark.Bytes, Bytes:
+		if size > MostText {
+			return fmt.Errorf("this would be a %s of %d bytes, and %d are the most that are made at once: keep its "+
+				"parts in a list, or only what is needed of them", x.Type(), size, MostText)
+		}
+	case *starlark.List, starlark.Tuple:
+		if size > mostTogether {
+			return tooLong(x, size)
+		}
+	}
+	return nil
+}
+
+// checkLonger refuses to add so many elements to a list at once, if it would be too long.
+func checkLonger(l *starlark.List, n uint64) error {
+	if size := uint64(l.Len()) + n; n >= manyElements && size > mostTogether {
+		return tooLong(l, size)
+	}
+	return nil
+}
+
+func tooLong(list starlark.Value, size uint64) error {
+	return fmt.Errorf("this would be a %s of %d elements, and %d are the most that are made at once: keep fewer of "+
+		"them, or lists of lists", list.Type(), size, mostTogether)
+}
+
 // checkOperands is what is known of the size of x op y.
 func checkOperands(op syntax.Token, x, y starlark.Value) error {
-	if op == syntax.STAR {
+	switch op {
+	case syntax.PLUS:
+		return checkTogether(x, y)
+	case syntax.STAR:
 		return checkRepeat(x, y)
 	}
 	return nil

@@ -34,7 +34,11 @@ func extendList(l *starlark.List, it starlark.Iterable) error {
 	if err := CheckElements(it); err != nil {
 		return err
 	}
-	var elems []starlark.Value
+	n := max(starlark.Len(it), 0)
+	if err := checkLonger(l, uint64(n)); err != nil {
+		return err
+	}
+	elems := make([]starlark.Value, 0, n)
 	for v := range starlark.Elements(it) {
 		elems = append(elems, v)
 	}

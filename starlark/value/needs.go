@@ -69,6 +69,11 @@ func CheckGrowth(th *starlark.Thread, receiver starlark.Value, args starlark.Tup
 		n += most(v)
 		added += most(v) * madeOf(v)
 	}
+	if list, ok := receiver.(*starlark.List); ok {
+		if err := checkLonger(list, n); err != nil {
+			return err
+		}
+	}
 	if n*hashed < largeResult {
 		return nil // the receiver grows by little, and seldom: what watches the memory sees that in time
 	}

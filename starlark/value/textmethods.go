@@ -200,6 +200,12 @@ func replace(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.T
 	if count == 0 {
 		return boxed(starlark.String(s)), nil
 	}
+	if err := checkText(th, uint64(len(s)-count*len(old))+uint64(count)*uint64(len(by))); err != nil {
+		return nil, err
+	}
+	if isNothing(s) && isNothing(by) {
+		return boxed(starlark.String(strings.Replace(s, old, by, count))), nil
+	}
 	if err := CheckRoom(th, uint64(count)*2*slot); err != nil {
 		return nil, err
 	}

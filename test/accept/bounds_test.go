@@ -225,10 +225,32 @@ func TestMemoryIsRefused(t *testing.T) {
 			t.Errorf("%s: %d MB were resident, with --memory 64M", name, e.rss>>20)
 		}
 	}
+	for _, double := range doublings {
+		text := "x = " + double.start + "\nfor i in range(60):\n    x[0] = " + double.more
+		e := startrace(t, script(t, text+"\n"))
+		refused := strings.Contains(e.stderr, " are the most that are made at once") ||
+			strings.Contains(e.stderr, "no longer one is made at once")
+		if e.status != 1 || !refused || !strings.Contains(e.stderr, "script.star:3:") {
+			t.Errorf("%s: exit code %d, %q\n%s", double, e.status, e.stdout, excerpt(e.stderr))
+		}
+		if t.Logf("%s: %d KB", double, e.rss>>10); e.rss > 8*budget {
+			t.Errorf("%s: %d MB were resident", double, e.rss>>20)
+		}
+	}
 	if e := startrace(t, "/dev/zero"); e.status != 1 || !strings.Contains(e.stderr, "/dev/zero has more than 4 MB") {
 		t.Errorf("/dev/zero: exit code %d\n%s", e.status, excerpt(e.stderr))
 	}
-	tried.Many(t, "%d scripts", len(scripts)+1)
+	tried.Many(t, "%d scripts", len(scripts)+len(doublings)+1)
+}
+
+// doublings are what makes more and more, also where no budget is asked for. What they take by then is a part of what
+// the machine has.
+var doublings = []struct{ start, more string }{
+	{`["x"]`, "x[0] + x[0]"}, {`["x"]`, "x[0] * 2"}, {`["x"]`, `"%s%s" % (x[0], x[0])`},
+	{`["x"]`, `"{}{}".format(x[0], x[0])`}, {`["x"]`, `"".join([x[0], x[0]])`}, {`["x"]`, `x[0].replace("", x[0][:1])`},
+	{`[[1]]`, "x[0] + x[0]"}, {`[[1]]`, "x[0] * 2"}, {`[[1]]`, "[x[0].extend(x[0]), x[0]][1]"}, {`[(1,)]`, "x[0] * 2"},
+	{`[b"x"]`, "x[0] + x[0]"}, {`[b"x"]`, "x[0] * 2"}, {`["x"]`, "x[0] + x[0].upper()"},
+	{`["x"]`, "sprintf('%s%s', x[0], x[0])"},
 }
 
 // Where Go's runtime would not even begin there is a message, and no dump.

@@ -54,6 +54,8 @@ at_exit(lambda: print(n.items(), program))
 // > Where startrace runs in a pid namespace itself, `-p` takes the numbers of that one, as `ps` shows them there.
 // > `proc()` and `usym()` take those of the whole machine, as `e.pid` has them.
 // > Of what is outside of that namespace `proc()` knows nothing.
+//
+// > Processes have the numbers of the whole machine there, as e.pid.
 func TestTracerInNamespace(t *testing.T) {
 	needTracing(t)
 	if out, err := exec.Command("unshare", "-p", "-f", "--mount-proc", "true").CombinedOutput(); err != nil {
