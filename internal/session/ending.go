@@ -105,7 +105,7 @@ func (e *ending) boundEvents() {
 	e.in(eventsWait, func() {
 		e.say(fmt.Sprintf("Ending: what was recorded is still handled, for up to %v (--drain); ^C leaves it", e.drain))
 	})
-	e.inOwnTime(e.drain*4/5, func() { e.spent.Store(true) })
+	e.inOwnTime(e.drain-e.drain/callbackPart, func() { e.spent.Store(true) })
 	e.bound(e.drain)
 }
 
@@ -122,7 +122,8 @@ func (e *ending) bound(after time.Duration) {
 // of the time: it shows the addresses in the other half.
 func (e *ending) endIn(after, given time.Duration) {
 	e.inOwnTime(after/2, e.naming.End)
-	e.inOwnTime(after, func() { e.cutBusy(given) })
+	watched := min(after, max(given/callbackPart, turn))
+	e.inOwnTime(after-watched, func() { e.cutBusy(watched, given) })
 }
 
 // lookOn looks at what the process does after each interval, which in measures (e.in, e.inOwnTime), up to the look that
@@ -135,29 +136,34 @@ func (e *ending) lookOn(in func(time.Duration, func()), every time.Duration, loo
 	})
 }
 
-// cutBusy ends the callback that runs once it has run for a while since it was seen: one that has just begun, or that
-// got no CPU meanwhile, is no longer than others. After so many looks it is ended in any case.
-func (e *ending) cutBusy(given time.Duration) {
-	seen, left, every := e.doing(), latest, min(given/latest, longestLook)
+// cutBusy ends the callback that runs when a time from now is over, once it has had the CPU for most of that time since
+// it was seen: one that has just begun, or that other processes keep from running, is no longer than others. After so
+// many more looks it is ended in any case.
+func (e *ending) cutBusy(after, given time.Duration) {
+	every := max(min(after/looksBefore, longestLook), shortestLook)
+	seen, left := e.doing(), int(after/every)
 	e.lookOn(e.inOwnTime, every, func(now doing) (last bool) {
-		busy := now.waits || now.cpu-seen.cpu >= every/2 || left <= 0
-		if e.preparing.Load() || now.call != 0 && now.call == seen.call && busy {
+		left--
+		busy := now.waits || now.cpu-seen.cpu >= after/4*3 || left <= -looksBehind
+		if left <= 0 && (e.preparing.Load() || now.call != 0 && now.call == seen.call && busy) {
 			e.cutNow(given)
 			return true
 		}
 		if now.call != seen.call {
 			seen = now
 		}
-		left--
 		return false
 	})
 }
 
 const (
-	// latest is how many looks a callback has that gets no CPU, and what part of its time a look is.
-	latest = 20
-	// longestLook bounds how late an end is where all goes well.
-	longestLook = 50 * time.Millisecond
+	// callbackPart is which part of the time is for the callback that runs at its end.
+	callbackPart = 5
+	// looksBefore are as many looks, at the least, before a callback may be ended, and looksBehind are those that one has
+	// that gets no CPU.
+	looksBefore, looksBehind = 4, 100
+	// longestLook and shortestLook bound how long it is from one look to the next.
+	longestLook, shortestLook = 50 * time.Millisecond, time.Millisecond
 )
 
 func (e *ending) cutNow(given time.Duration) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/timers"
+	"github.com/startrace/startrace/internal/until"
 	"github.com/startrace/startrace/test/tried"
 )
 
@@ -254,6 +256,48 @@ func TestGivenUp(t *testing.T) {
 		if gaveUp != c.want {
 			t.Errorf("%s: given up %v after %d looks", name, gaveUp, looked)
 		}
+	}
+}
+
+// A callback that other processes keep from running is not taken for one that does not end: it is ended once it has had
+// the CPU for most of its time, or when nothing comes of it for very long.
+func TestSlowIsNotEndless(t *testing.T) {
+	const drain, least = 12 * time.Millisecond, 9 * time.Millisecond
+	for name, c := range map[string]struct {
+		perLook time.Duration // of the CPU
+		ends    int           // at which look; 0: never
+		want    bool
+	}{
+		"it has the CPU":         {least, 0, true},
+		"it has a part of it":    {least / 40, 30, false},
+		"it has a part, endless": {least / 40, 0, true},
+		"it has none":            {0, 0, true},
+	} {
+		var looked atomic.Int64
+		cut := make(chan int64, 1)
+		e := &ending{drain: drain, hurry: func(time.Duration) {}, say: func(string) {}, giveUp: func(string) {},
+			naming: &until.Wait{}, held: func() time.Duration { return 0 },
+			cancel: func(string) { cut <- looked.Load() }}
+		ended := make(chan bool)
+		e.doing = func() doing {
+			n := int(looked.Add(1))
+			if c.ends > 0 && n >= c.ends {
+				if n == c.ends {
+					close(ended)
+				}
+				return doing{}
+			}
+			return doing{7, false, time.Duration(n) * c.perLook}
+		}
+		e.ask(true)
+		select {
+		case n := <-cut:
+			if !c.want || c.perLook > 0 && c.perLook < least && n < 30 {
+				t.Errorf("%s: ended at look %d", name, n)
+			}
+		case <-ended:
+		}
+		e.handled()
 	}
 }
 
