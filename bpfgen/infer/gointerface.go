@@ -246,7 +246,7 @@ func (b golang) errorText(h held, part string, pos plan.Pos) *tree.Expr {
 }
 
 // mostWrapped is how many errors inside of each other are looked at for the number of an error.
-const mostWrapped = 3
+const mostWrapped = 5
 
 // errno is the number of a syscall.Errno that an interface holds, or that the error in it wraps; None where there is
 // none.

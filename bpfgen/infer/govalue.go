@@ -45,9 +45,10 @@ func notNumber(x, y val, pos plan.Pos) {
 	}
 }
 
-// asGo gives a value of a program as what it is in Go; v where that is nothing else.
+// asGo gives a value of a program as what it is in Go; v where that is nothing else, as of a duration, which is an int,
+// and of a slice, which is a list as those of other languages (programlist.go).
 func (b memory) asGo(v val, id kernel.TypeID, pos plan.Pos) val {
-	if is, ok := kernel.GoTypeOf(b.u.btf(pos), id); ok && is.Form != kernel.GoDuration {
+	if is, ok := kernel.GoTypeOf(b.u.btf(pos), id); ok && is.Form != kernel.GoDuration && is.Form != kernel.GoSlice {
 		return objVal(&goValue{is, v, b.body})
 	}
 	return v

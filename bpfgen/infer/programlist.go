@@ -17,8 +17,9 @@ import (
 // A listForm says which structs are lists, and which of their members lead to the first element and to behind the last,
 // or to their number.
 type listForm struct {
-	// name is what the struct's name begins with.
+	// name is what the struct's name begins with; golang is what it is in Go, whatever its name.
 	name         string
+	golang       kernel.GoForm
 	first        []string
 	end, counted []string
 	// bits: the elements are bits of words; end leads to a word, and rest to the number of bits that are taken of it.
@@ -29,7 +30,7 @@ type listForm struct {
 // listForms are those of Go, of libstdc++, of libc++ and of Rust. A std::span whose type says how many elements it has
 // keeps no number of them.
 var listForms = []listForm{
-	{name: "[]", first: []string{"array"}, counted: []string{"len"}},
+	{golang: kernel.GoSlice, first: []string{"array"}, counted: []string{"len"}},
 	{name: "vector<bool", first: []string{"_M_impl", "_M_start", "_M_p"}, end: []string{"_M_impl", "_M_finish", "_M_p"},
 		bits: true, rest: []string{"_M_impl", "_M_finish", "_M_offset"}},
 	{name: "vector<bool", first: []string{"__begin_"}, counted: []string{"__size_"}, bits: true},
@@ -65,7 +66,7 @@ func (u *unit) listType(id kernel.TypeID, pos plan.Pos) (listType, bool) {
 		return listType{}, false
 	}
 	for _, form := range listForms {
-		if !strings.HasPrefix(t.Name, form.name) {
+		if is, _ := kernel.GoTypeOf(btf, t.ID); is.Form != form.golang || !strings.HasPrefix(t.Name, form.name) {
 			continue
 		}
 		if l, ok := listTypeBy(btf, form, t); ok {

@@ -13,12 +13,14 @@ import (
 type GoForm uint8
 
 // The forms. A map and a channel are pointers to structs of the runtime, a duration is an int, the others are structs.
+// A slice is one whatever its name is: []byte, net.IP.
 const (
 	GoMap GoForm = iota + 1
 	GoChannel
 	GoInterface
 	GoTime
 	GoDuration
+	GoSlice
 )
 
 // A GoType is a type of Go, and the Name that the source gives it: map[string]int.

@@ -16,9 +16,11 @@ const (
 	attrGoRuntimeType = dwarf.Attr(0x2904)
 )
 
-// The kinds of types of Go whose values are pointers that the source does not write, and the bits that are a kind.
+// The kinds of types of Go whose values are pointers that the source does not write, that of slices, and the bits that
+// are a kind.
 const (
 	goKindChan, goKindMap = 18, 21
+	goKindSlice           = 23
 	goKindBits            = 31
 )
 
@@ -34,9 +36,13 @@ func ofGo(e *dwarfinfo.Entry) bool {
 	return err == nil && root != nil && root.Val(dwarf.AttrLanguage) == int64(langGo)
 }
 
-// goForm notes what a type of Go is that C has not, if it is one by its name.
+// goForm notes what a type of Go is that C has not, if it is one by its kind or its name.
 func (c *conversion) goForm(id kernel.TypeID, e *dwarfinfo.Entry) {
-	if form := goForms[nameOf(e)]; form != 0 && ofGo(e) {
+	form := goForms[nameOf(e)]
+	if number(e, attrGoKind)&goKindBits == goKindSlice {
+		form = kernel.GoSlice
+	}
+	if form != 0 && ofGo(e) {
 		c.out.Go(id, kernel.GoType{Form: form, Name: nameOf(e)})
 	}
 }

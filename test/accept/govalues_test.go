@@ -31,6 +31,9 @@ type all struct { base; *mid; io.Reader; errs []error; by map[int]bool }
 type twice struct { mid; other; hidden }
 type hidden struct { base }
 type own struct{ code int }
+type ints []int32
+type of[T any] []T
+type lists struct { list ints; text []byte; addr net.IP; of of[int16] }
 
 func (o *own) Error() string { return fmt.Sprint("own ", o.code) }
 
@@ -53,6 +56,9 @@ func gives(n int) (map[string]int, error, time.Duration) {
 }
 
 //go:noinline
+func named(list ints, text net.IP, of of[uint16], inner *lists) int { return len(list) + len(text) + len(of) + keep }
+
+//go:noinline
 func ambiguous(x *twice) { keep = x.id }
 
 func orNone(s string, ok bool) string {
@@ -67,10 +73,12 @@ func main() {
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 	texts := []string{"", "failed", "wrap: failed", "open", "", "dial", "", "",
 		"twofile already closedfile already exists",
-		"w: open /nonexistent: no such file or directory"}
+		"w: open /nonexistent: no such file or directory",
+		"c: dial tcp: connect: connection refused", "5: c: dial tcp: connect: connection refused"}
 	for n, err := range []error{nil, errors.New("failed"), fmt.Errorf("wrap: %w", errors.New("failed")), missing,
 		syscall.EPERM, refused, &own{3}, errors.Join(missing), fmt.Errorf("two%w%w", fs.ErrClosed, fs.ErrExist),
-		fmt.Errorf("w: %w", missing)} {
+		fmt.Errorf("w: %w", missing), fmt.Errorf("c: %w", refused),
+		fmt.Errorf("5: %w", fmt.Errorf("c: %w", refused))} {
 		var m map[string]int
 		var c chan int
 		for i := range n * 7 {
@@ -101,6 +109,7 @@ func main() {
 		gives(n)
 		ambiguous(&twice{})
 	}
+	named(ints{1, -2}, net.IP{9, 8, 7}, of[uint16]{65535}, &lists{ints{-5}, []byte("ab"), net.IP{1, 2, 3, 4}, of[int16]{-1}})
 	look(-1, nil, nil, nil, nil, 0, time.Time{}, &all{}, all{})
 	look(-1, nil, nil, nil, nil, 0, time.Unix(1<<40, 0), &all{}, all{})
 }
@@ -114,7 +123,7 @@ func main() {
 // > `.text` is the message of an error of `errors.New` and `fmt.Errorf`, and of an `fs.PathError`, `os.SyscallError`,
 // > `os.LinkError`, `net.OpError` and `url.Error` what it was about to do, as `open`.
 // > `.path` is the path of these, or the network, and `.errno` the number of the `syscall.Errno` in the error or in
-// > the one that it wraps, three deep.
+// > one that it wraps, among the first five, itself included.
 // > Those of an error that wraps several, as of `errors.Join`, are not looked at.
 // > What an error does not have is None, and so is the text of other types, which only their own code can make.
 // > A `time.Duration` is a number of ns, and a `time.Time` the ns since 1970.
@@ -157,7 +166,7 @@ at_exit(end)
 		for _, list := range said {
 			slices.Sort(list)
 		}
-		if len(said["P"]) != 10 || len(said["T"]) != 10 {
+		if len(said["P"]) != 12 || len(said["T"]) != 12 {
 			t.Fatalf("%s: the program says %v", command, said)
 		}
 		for of, is := range map[string]string{"U": "P", "K": "P", "V": "T"} {
@@ -226,5 +235,29 @@ at_exit(lambda: print([k and k.text for k, _ in sorted(n.items(), key = str)]))`
 		if e := run(text); !strings.Contains(e.stderr, want) {
 			t.Errorf("%s\ngot  %s%s\nwant %s", text, e.stdout, e.stderr, want)
 		}
+	}
+}
+
+// A slice of Go is a list by whatever name its type has.
+//
+// > That holds for a slice of a named type of Go, too, as `net.IP`.
+func TestNamedSlicesOfGo(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, "go build", "values.go", valuesOfGo)
+	e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+n = count()
+def keep(e):
+    n[e.args.list[1], e.args.text[2], e.args.of[0], e.args.inner.addr[3], len(e.args.inner.list), e.args.inner.of[0],
+      e.args.list[2]].add()
+probe("uprobe:BIN:main.named", lambda e: print(e.args.list, e.args.text, len(e.args.of), e.args.of, e.args.inner.list,
+      e.args.inner.text, e.args.inner.addr, e.args.inner.of, e.args.list[2]))
+probe("uprobe:BIN:main.named", kernel = keep)
+at_exit(lambda: print(n.items()))
+`, "BIN", binary)), "-c", "sh -c '"+binary+" > /dev/null'").ok(t)
+	want := "(1, -2) (9, 8, 7) 1 (65535,) (-5,) (97, 98) (1, 2, 3, 4) (-1,) <fault>\n" +
+		"[((-2, 7, 65535, 4, 1, -1, <fault>), 1)]\n"
+	if e.stdout != want {
+		t.Errorf("got  %s\nwant %s", e.stdout, want)
 	}
 }
