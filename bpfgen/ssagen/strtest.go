@@ -50,7 +50,7 @@ func (b texts) equalConst(s *str, c string, then, els *ir.Block) {
 	switch {
 	case s.konst != nil:
 		b.cond(constBool(*s.konst == c), then, els)
-	case len(c) >= s.room:
+	case s.isShorter(c):
 		b.cond(constBool(false), then, els)
 	case s.n == nil && strings.IndexByte(c, 0) >= 0:
 		b.cond(constBool(false), then, els)
@@ -65,6 +65,10 @@ func (b texts) equalConst(s *str, c string, then, els *ir.Block) {
 		b.cond(constBool(true), then, els)
 	}
 }
+
+// isShorter reports whether s has less room than a constant. Bytes may fill all of their room; a string without a length
+// has a NUL behind it.
+func (s *str) isShorter(c string) bool { return len(c) > s.room || len(c) == s.room && s.n == nil }
 
 // equalBytes goes to els where the memory differs from c; at gives address
 // and offset of byte off.
@@ -123,7 +127,7 @@ func constTest(op tree.Op, s, c string) bool {
 
 // startsWith compares the first bytes, word by word.
 func (b texts) startsWith(s *str, c string, then, els *ir.Block) {
-	if len(c) >= s.room || s.n == nil && strings.IndexByte(c, 0) >= 0 { // a NUL there is padding
+	if s.isShorter(c) || s.n == nil && strings.IndexByte(c, 0) >= 0 { // a NUL there is padding
 		b.cond(constBool(false), then, els)
 		return
 	}
@@ -139,7 +143,7 @@ func (b texts) startsWith(s *str, c string, then, els *ir.Block) {
 // endsWith tests the length against the room too: it is an offset then. The
 // verifier wants accesses to the stack aligned, so bytes are compared there.
 func (b texts) endsWith(s *str, c string, then, els *ir.Block) {
-	if len(c) >= s.room {
+	if s.isShorter(c) {
 		b.cond(constBool(false), then, els)
 		return
 	}

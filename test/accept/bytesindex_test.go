@@ -60,3 +60,43 @@ probe("syscall:write", lambda e: print("never", e.value), kernel = last, where =
 		t.Errorf("byte 6 of 6:\n%s%s", ends.stdout, ends.stderr)
 	}
 }
+
+// Bytes and texts of each length are equal to the constant that they are, and to no other, in both halves: also those
+// that fill the memory that is kept for them.
+func TestConstantsOfEachLength(t *testing.T) {
+	needTracing(t)
+	const text, longest = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-", 40
+	code := "P = \"syscall:write\"\nwhere = lambda e: e.comm == \"wl-edge\" and e.args.count == 64\n"
+	for n := 1; n <= longest; n++ {
+		is, other, longer := text[:n], text[:n-1]+"_", text[:n+1]
+		code += fmt.Sprintf(`
+def f%[1]d(e):
+    b, s, v = mem(e.args.buf, %[1]d), cstr(e.args.buf, %[1]d), 0
+    v += 1 if b == b"%[2]s" else 0
+    v += 2 if b"%[2]s" == b else 0
+    v += 4 if b in (b"x", b"%[2]s") else 0
+    v += 8 if b == mem(e.args.buf, %[1]d) else 0
+    v += 16 if b != b"%[2]s" or b == b"%[3]s" or b == b"%[4]s" or b == b"%[5]s" else 0
+    v += 32 if s == "%[2]s" and "%[2]s" == s else 0
+    v += 64 if s.startswith("%[2]s") and s.endswith("%[2]s") else 0
+    v += 128 if s == "%[3]s" or s == "%[4]s" or s.startswith("%[4]s") or s.endswith("%[3]s") else 0
+    return v
+`, n, is, other, longer, text[:n-1])
+	}
+	var all []string
+	for n := 1; n <= longest; n++ {
+		all = append(all, fmt.Sprintf("f%d(e)", n))
+	}
+	for at := 0; at < longest; at += 8 { // as many as one program may compare
+		code += fmt.Sprintf("def all%[1]d(e):\n    return (%[2]s)\n"+
+			"probe(P, lambda e: print(\"kernel %[1]d\", e.value), kernel = all%[1]d, where = where)\n"+
+			"probe(P, lambda e: print(\"user %[1]d\", all%[1]d(e)), where = where)\n", at, strings.Join(all[at:at+8], ", "))
+	}
+	e, _ := traced(t, code, []string{"-q"}, "edge", text)
+	for at := 0; at < longest; at += 8 {
+		eight := strings.TrimSuffix(strings.Repeat("111, ", 8), ", ") // 1 + 2 + 4 + 8 + 32 + 64 each
+		for _, half := range []string{"kernel", "user"} {
+			e.has(t, fmt.Sprintf(`(?m)^%s %d \(%s\)$`, half, at, eight))
+		}
+	}
+}
