@@ -66,8 +66,8 @@ func (b texts) equalConst(s *str, c string, then, els *ir.Block) {
 	}
 }
 
-// isShorter reports whether s has less room than a constant. Bytes may fill all of their room; a string without a length
-// has a NUL behind it.
+// isShorter reports whether s has less room than a constant. Bytes may fill all of their room; a string without a
+// length has a NUL behind it.
 func (s *str) isShorter(c string) bool { return len(c) > s.room || len(c) == s.room && s.n == nil }
 
 // equalBytes goes to els where the memory differs from c; at gives address

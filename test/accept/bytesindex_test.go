@@ -90,7 +90,8 @@ def f%[1]d(e):
 	for at := 0; at < longest; at += 8 { // as many as one program may compare
 		code += fmt.Sprintf("def all%[1]d(e):\n    return (%[2]s)\n"+
 			"probe(P, lambda e: print(\"kernel %[1]d\", e.value), kernel = all%[1]d, where = where)\n"+
-			"probe(P, lambda e: print(\"user %[1]d\", all%[1]d(e)), where = where)\n", at, strings.Join(all[at:at+8], ", "))
+			"probe(P, lambda e: print(\"user %[1]d\", all%[1]d(e)), where = where)\n",
+			at, strings.Join(all[at:at+8], ", "))
 	}
 	e, _ := traced(t, code, []string{"-q"}, "edge", text)
 	for at := 0; at < longest; at += 8 {
