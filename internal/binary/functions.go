@@ -28,16 +28,20 @@ func (f *Finder) Functions(q Query) ([]Function, *File, error) {
 	}) {
 		out.NoReturnProbes = "exceptions may pass it"
 	}
+	wanted, err := elffile.Matcher(q.Pattern)
+	if err != nil {
+		return nil, nil, err
+	}
 	var found []Function
 	files := filesOf(q, inSource)
 	for _, fn := range list {
 		one, err := describe(e, out, fn)
 		one.File = files[fn.Addr]
+		if base, is := elffile.CloneOf(fn.Name); is && wanted(base) {
+			one.Name = elffile.DemangleShort(base)
+		}
 		switch {
 		case err == nil && exact:
-			if base, is := elffile.CloneOf(fn.Name); is && base == q.Pattern {
-				one.Name = base
-			}
 			found = append(found, one)
 		case err == nil:
 			one.Others = others(e, fn, q.Pattern)

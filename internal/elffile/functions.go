@@ -138,14 +138,16 @@ func Matcher(pattern string) (func(name string) bool, error) {
 		}
 		is = g.Match
 	}
-	return func(name string) bool {
-		return is(name) || Mangled(name) && (is(DemangleShort(name)) || is(Demangle(name)) || is(Bare(name)))
-	}, nil
+	return func(name string) bool { return means(is, name) }, nil
 }
 
-// Find gives the functions that have a matching name, mangled or not, one for
-// each address; none if none matches. Parts of functions match only patterns
-// that name them.
+// means reports whether a name, or what it is when it is demangled, is meant.
+func means(is func(string) bool, name string) bool {
+	return is(name) || Mangled(name) && (is(DemangleShort(name)) || is(Demangle(name)) || is(Bare(name)))
+}
+
+// Find gives the functions that have a matching name, mangled or not, one for each address; none if none matches. A clone
+// matches by the name of its function, too. Parts of functions match only patterns that name them.
 func (f *File) Find(pattern kernel.Glob) ([]Function, error) {
 	t := f.table()
 	if len(t.list) == 0 {
@@ -156,7 +158,8 @@ func (f *File) Find(pattern kernel.Glob) ([]Function, error) {
 		if fn.Part() && !parts {
 			return false
 		}
-		return pattern.Match(fn.Name) || forms.are(pattern.Match)
+		base, clone := CloneOf(fn.Name)
+		return pattern.Match(fn.Name) || forms.are(pattern.Match) || clone && means(pattern.Match, base)
 	})), nil
 }
 

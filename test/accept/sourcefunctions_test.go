@@ -298,10 +298,10 @@ probe("uprobe:`+binary+`:keep", lambda e: print(e.args.n, e.args.s))
 	}
 }
 
-// Clones of a function are found by its name.
+// Clones of a function are found by its name, also by a pattern.
 //
 // > A clone that gcc or clang has made of a function (`conf.constprop.0`, `conf.isra.0`) is found by the name of the
-// > function, and `e.func` is that name.
+// > function, also by a pattern that means it, and `e.func` is that name.
 // > A part that it calls (`.part.0`) and what lies apart (`.cold`) are not calls of the function.
 func TestClonesByName(t *testing.T) {
 	needTracing(t)
@@ -310,12 +310,16 @@ static volatile int sink; static long calls;
 static __attribute__((noinline)) int conf(int n, int mode) { calls++; sink = n; return mode ? n * mode + sink : 0; }
 int main() { int s = 0, i = 0; for (; i < 9; i++) s += conf(sink + i, 5); printf("calls=%ld\n", calls); return s == 1; }
 `)
-	e := startrace(t, "-q", script(t, `
+	for _, name := range []string{
+		"conf", "con[f]", "{conf,other}", "c*f", "@conf.c:conf", "@conf.c:{conf,other}", "@conf.c:c*",
+	} {
+		e := startrace(t, "-q", script(t, `
 n = count()
-probe("ufunc:`+binary+`:conf", lambda e: n[e.func].add())
+probe("ufunc:`+binary+":"+name+`", lambda e: n[e.func].add())
 at_exit(lambda: print(n.items()))
 `), "-c", binary).ok(t)
-	if !strings.Contains(e.stdout, "calls=9") || !strings.Contains(e.stdout, `("conf", 9)`) {
-		t.Errorf("%q %q", e.stdout, e.stderr)
+		if !strings.Contains(e.stdout, "calls=9") || !strings.Contains(e.stdout, `[("conf", 9)]`) {
+			t.Errorf("%s: %q %q", name, e.stdout, e.stderr)
+		}
 	}
 }
