@@ -3,12 +3,12 @@ package main
 // addressLimit is the limit of the address space of this process (`ulimit -v`), and
 // behind it the greatest that it could be set to. startrace_entry asks for it before
 // Go's runtime begins, which reserves addresses first of all, and ends with a dump
-// where there are too few. It is below leastAddresses in entry_amd64.s and
-// entry_arm64.s then.
+// where there are too few: it takes 512 MB, then 512 MB if it can have them, then 100 MB.
+// It is below leastAddresses in entry_amd64.s and entry_arm64.s then.
 var addressLimit [2]uint64
 
 // fewAddresses is what the user is told instead.
-var fewAddresses = "startrace: the limit of addresses (ulimit -v) is below 800000 KB, which a program of Go needs " +
+var fewAddresses = "startrace: the limit of addresses (ulimit -v) is below 1400000 KB, which a program of Go needs " +
 	"before it begins; raise it: ulimit -v unlimited\n"
 
 // The linker keeps both for the entry alone.

@@ -16,7 +16,7 @@ TEXT startrace_entry(SB),NOSPLIT|NOFRAME,$0
 	TESTQ AX, AX
 	JNE   processes
 	MOVQ  ·addressLimit(SB), AX
-	CMPQ  AX, $819200000
+	CMPQ  AX, $1433600000
 	JCC   processes
 	MOVQ  ·fewAddresses(SB), SI
 	MOVQ  ·fewAddresses+8(SB), DX

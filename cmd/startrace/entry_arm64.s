@@ -15,7 +15,7 @@ TEXT startrace_entry(SB),NOSPLIT|NOFRAME,$0
 	SVC  $0
 	CBNZ R0, processes
 	MOVD ·addressLimit(SB), R0
-	MOVD $819200000, R1
+	MOVD $1433600000, R1
 	CMP  R1, R0
 	BHS  processes
 	MOVD ·fewAddresses(SB), R1

@@ -76,6 +76,9 @@ func TestScopeMistakes(t *testing.T) {
 	}{
 		{func() error { _, err := FindUser("nobody-of-that-name"); return err },
 			"/etc/passwd has no user nobody-of-that-name; there are "},
+		{func() error { _, err := FindUser("4294967295"); return err }, "users have numbers from 0 to 4294967294"},
+		{func() error { _, err := FindUser("99999999999999999999"); return err }, "users have numbers from 0 to"},
+		{func() error { _, err := FindUser("-1"); return err }, "got -1: users have numbers from 0 to 4294967294"},
 		{func() error { _, err := FindContainer("not-hex"); return err }, "container"},
 		{func() error { _, err := FindCgroup("/there/is/none"); return err }, "cgroup"},
 	} {

@@ -1,16 +1,23 @@
 package procs
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
 )
 
+// nobody is what setreuid(2) and others take for no user: -1, of 32 bits.
+const nobody = 1<<32 - 1
+
 // FindUser is the number of a user, by the name or the number.
 func FindUser(user string) (uint32, error) {
-	if n, err := strconv.ParseUint(user, 10, 32); err == nil {
-		return uint32(n), nil
+	if number, err := strconv.ParseInt(user, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		if err != nil || number < 0 || number >= nobody {
+			return 0, fmt.Errorf("got %s: users have numbers from 0 to %d", user, nobody-1)
+		}
+		return uint32(number), nil
 	}
 	text, err := os.ReadFile("/etc/passwd")
 	if err != nil {

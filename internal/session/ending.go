@@ -159,8 +159,8 @@ func (e *ending) cutBusy(after, given time.Duration) {
 const (
 	// callbackPart is which part of the time is for the callback that runs at its end.
 	callbackPart = 5
-	// looksBefore are as many looks, at the least, before a callback may be ended, and looksBehind are those that one has
-	// that gets no CPU.
+	// looksBefore are as many looks, at the least, before a callback may be ended, and looksBehind are those that one
+	// has that gets no CPU.
 	looksBefore, looksBehind = 4, 100
 	// longestLook and shortestLook bound how long it is from one look to the next.
 	longestLook, shortestLook = 50 * time.Millisecond, time.Millisecond
