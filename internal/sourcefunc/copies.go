@@ -35,6 +35,17 @@ type copiesWalk struct {
 	*search
 	// around are the functions in which the walk is, the outermost first, with how deep they lie.
 	around []functionAt
+	// within are these functions and the copies in them in which the walk is.
+	within []within
+}
+
+// within is a function, or a copy of one, in which there is something: how deep it lies, and the function as the source
+// has it.
+type within struct {
+	depth int
+	of    dwarf.Offset
+	// begins: it has code where it begins. Of a copy the compiler may have left nothing but a part.
+	begins bool
 }
 
 // functionAt is a function with code. Skipped: what is in it is known from another unit.
@@ -48,13 +59,20 @@ func (w *copiesWalk) entry(e *dwarfinfo.Entry, depth int) (into bool, err error)
 	for n := len(w.around); n > 0 && w.around[n-1].depth >= depth; n-- {
 		w.around = w.around[:n-1]
 	}
+	for n := len(w.within); n > 0 && w.within[n-1].depth >= depth; n-- {
+		w.within = w.within[:n-1]
+	}
 	switch e.Tag {
 	case dwarf.TagSubprogram:
+		w.within = append(w.within, within{depth, originOf(e), true})
 		return w.function(e, depth), nil
 	case dwarf.TagInlinedSubroutine:
-		if n := len(w.around); n > 0 && !w.around[n-1].skipped {
-			w.copy(e, w.around[n-1].at)
+		part := w.isPart(e)
+		at, begins := entryOf(e)
+		if n := len(w.around); n > 0 && !w.around[n-1].skipped && !part && begins {
+			w.copy(e, at, w.around[n-1].at)
 		}
+		w.within = append(w.within, within{depth, originOf(e), begins})
 		return true, nil
 	}
 	return holders[e.Tag], nil
@@ -75,18 +93,61 @@ func (w *copiesWalk) function(e *dwarfinfo.Entry, depth int) (into bool) {
 	return true
 }
 
+// originOf is where debug information speaks of a function as the source has it.
+func originOf(e *dwarfinfo.Entry) dwarf.Offset {
+	if of, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); ok {
+		return of
+	}
+	return e.Offset
+}
+
+// isPart reports whether a copy is a part of the function that is around it, and no call of it. gcc splits a function
+// behind an early return, as f and f.part.0, puts f into its callers, and can put the part into that again. For the
+// call of the part, which the source does not have, it gives the place at which the name of the function is declared.
+//
+//	static int f(int n)        // line 5, column 12: the call of f.part.0 is said to stand here
+//	{ if (n < 0) return 0; … }
+//
+// Where nothing else is left of f, its part stands for the call.
+func (w *copiesWalk) isPart(e *dwarfinfo.Entry) bool {
+	of := originOf(e)
+	if n := len(w.within); n == 0 || w.within[n-1].of != of || !w.within[n-1].begins {
+		return false
+	}
+	for call, declared := range map[dwarf.Attr]dwarf.Attr{
+		dwarf.AttrCallFile: dwarf.AttrDeclFile, dwarf.AttrCallLine: dwarf.AttrDeclLine,
+		dwarf.AttrCallColumn: dwarf.AttrDeclColumn,
+	} {
+		if !e.Has(call) || e.Val(call) != w.declared(of, declared) {
+			return false
+		}
+	}
+	return true
+}
+
+// declared is what the entry of a function says of where it is declared, or that of the member of a class that it is.
+func (w *copiesWalk) declared(of dwarf.Offset, name dwarf.Attr) any {
+	for range 2 {
+		fn, err := w.data.Entry(of)
+		if err != nil || fn == nil {
+			return nil
+		}
+		if fn.Has(name) {
+			return fn.Val(name)
+		}
+		of, _ = fn.Val(dwarf.AttrSpecification).(dwarf.Offset)
+	}
+	return nil
+}
+
 // maxCopies bounds the copies of a query.
 const maxCopies = 1 << 18
 
-func (w *copiesWalk) copy(e *dwarfinfo.Entry, around dwarf.Offset) {
+func (w *copiesWalk) copy(e *dwarfinfo.Entry, at uint64, around dwarf.Offset) {
 	of, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
 	fn := w.origins[of]
 	if !ok || fn == nil || len(fn.Copies) > maxCopies {
 		return
-	}
-	at, ok := entryOf(e)
-	if !ok {
-		return // nothing is left of it
 	}
 	at = w.afterHoisted(e, at)
 	c := Copy{Entry: at, Place: e.Offset, Around: around}

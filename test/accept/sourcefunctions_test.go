@@ -68,7 +68,8 @@ int main(int argc, char **argv) {
 //
 // > A function that the compiler has put into its caller (inlined) is probed at each place where it was, in a program
 // > with debug information.
-// > With the code of its own, if it has some, these are all of its calls.
+// > With the code of its own, if it has some, these are all of its calls, as far as [debug
+// > information](semantics.md#calls-that-are-not-seen) tells where each begins.
 // > There an argument is FAULT, and prints as `<optimized out>`, unless debug information knows it there.
 // > `e.source` is where a call that was inlined stands, and elsewhere where the function is defined: `cart.c:120`.
 // > | `uprobe:BINARY:@FILE:FUNCTION` | `u` | functions by their source file; also `ufunc`, `uretprobe` |
@@ -294,6 +295,62 @@ probe("uprobe:`+binary+`:keep", lambda e: print(e.args.n, e.args.s))
 		got := strings.ReplaceAll(e.stdout, "<optimized out>", "7")
 		if got != "7 words\n42 words\n" || compiler == "gcc" && got != e.stdout {
 			t.Errorf("%s: %q", compiler, e.stdout)
+		}
+	}
+}
+
+// What gcc has split and put into the callers is one call, and a call of itself is another one.
+//
+// > gcc can split a function behind an early return, and put both parts into the callers.
+// > The second part is no call of its own, and is counted only where nothing else is left of the first one.
+// > Where a condition is known from one before it, the compiler can make a second way through the code of a call, past
+// > the place where it begins: a call that comes by it is not seen.
+func TestSplitFunctions(t *testing.T) {
+	needTracing(t)
+	const source = `#include <cstdio>
+static volatile int g;
+static long calls, turns;
+struct S {
+	int conf(int *p, int k)
+	{
+		calls++;
+		if (p == nullptr)
+			return 0;
+		g += k;
+		for (int i = 0; i < k; i++)
+			g += 3 * i;
+		printf("x%d\n", g);
+		return g;
+	}
+};
+static int conf(int *p, int k, int mode) { calls++; if (p == nullptr) return 0; g += k; for (int i = 0; i < k; i++)
+	g += mode * i; printf("y%d\n", g); return g; }
+static inline __attribute__((always_inline)) int turn(int n) { turns++; return g + n; }
+__attribute__((noinline)) int user1(S &s, int *p, int k) { return s.conf(p, k) + turn(k) + turn(g); } // never the same pointer twice
+__attribute__((noinline)) int user2(S &s, int *p, int *q, int k) { return s.conf(p, k + 1) + s.conf(q, k); }
+__attribute__((noinline)) int user3(int *p, int k) { return conf(p, k, 1); }
+__attribute__((noinline)) int user4(int *p, int *q, int k) { return conf(p, k + 1, 2) + conf(q, k, 3); }
+int main(int c, char **)
+{
+	S s;
+	for (int i = 0; i < 3; i++) {
+		int *p = i ? &c : nullptr;
+		user1(s, p, i), user2(s, p, &c, i), user3(p, i), user4(&c, p, i);
+	}
+	printf("calls=%ld turns=%ld\n", calls, turns);
+}
+`
+	for _, level := range []string{"-O1", "-O2", "-O3"} {
+		binary := need.Built(t, "g++ -g "+level, "split.cc", source)
+		e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+n = count()
+for name in ("S::conf", "conf", "turn"):
+    probe("uprobe:BIN:" + name, kernel = lambda e: n[e.func].add())
+at_exit(lambda: print(sorted(n.items())))
+`, "BIN", binary)), "-c", binary).ok(t)
+		want := "calls=18 turns=6\n[(\"S::conf\", 9), (\"conf\", 9), (\"turn\", 6)]\n"
+		if !strings.HasSuffix(e.stdout, want) {
+			t.Errorf("%s: got %s, want %s", level, e.stdout, want)
 		}
 	}
 }
