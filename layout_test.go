@@ -57,7 +57,7 @@ var layers = []layer{
 		[]string{starlark}},
 	{"starlark/script", []string{"builtins", "internal/escape", "internal/kernel",
 		"internal/plan", "internal/point",
-		"starlark/value"}, []string{starlark}},
+		"starlark/value"}, []string{starlark, unix}},
 	{"stdlib", nil, nil},
 	{"docs", nil, nil},
 

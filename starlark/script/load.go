@@ -83,7 +83,7 @@ func readModule(name string) ([]byte, error) {
 	if err == nil && !st.Mode().IsRegular() && !st.IsDir() {
 		return nil, fmt.Errorf("%s is a pipe or a device, want a file", name)
 	}
-	return readSource(name)
+	return readSource(name, nil) // it is no pipe
 }
 
 // resolvePath gives the file that load(name) in another file means.

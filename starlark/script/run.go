@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/escape"
@@ -63,7 +64,11 @@ func New(o Options) *Host {
 // the command reads its own flags. RunFile does it by itself.
 func (h *Host) ParseFile(path string) error {
 	h.read[path] = true
-	src, err := readSource(path)
+	src, err := readSource(path, func() {
+		if h.opts.Warn != nil {
+			h.opts.Warn(syntax.MakePosition(&path, 0, 0), "it is a pipe that nobody writes yet, and is waited for")
+		}
+	})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,23 @@ import (
 	"github.com/startrace/startrace/test/need"
 )
 
+// A script that comes from a pipe is waited for until it is written, and it is said why nothing happens.
+func TestScriptFromPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "script.star")
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", `exec "$0" "$1" 2>&1`, program(t, "startrace"), pipe)
+	r := interact(t, cmd)
+	r.await(t, pipe+": warning: it is a pipe that nobody writes yet, and is waited for")
+	if err := os.WriteFile(pipe, []byte("print(\"read\")\nexit()\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if e := r.end(t).ok(t); !strings.HasSuffix(e.stdout, "read\n") {
+		t.Errorf("got %q", e.stdout)
+	}
+}
+
 // A script that comes from a pipe is waited for until a signal comes: one is enough.
 func TestSignalWhileTheScriptIsRead(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "script.star")
