@@ -18,6 +18,8 @@ type Arch struct {
 	// Syscall is the offset of the system call's number in pt_regs at sys_exit, SyscallSize its bytes.
 	Syscall     int64
 	SyscallSize int
+	// SyscallCode is the instruction that makes a system call, SyscallCodeSize its bytes.
+	SyscallCode, SyscallCodeSize int64
 	// X32: there is a third interface, x32.
 	X32 bool
 	// Execs are the numbers that execve and execveat have in all interfaces of the machine.
@@ -52,10 +54,12 @@ type Arch struct {
 // arch/arm64/include/asm/ptrace.h (pc, pstate; mode 0 is EL0; s32 syscallno).
 var (
 	AMD64 = &Arch{Name: "amd64", IP: 128, Mode: 136, ModeMask: 3, Syscall: 120, SyscallSize: 8,
+		SyscallCode: 0x050f, SyscallCodeSize: 2,
 		X32: true, Execs: []int{59, 322, 520, 545, kernel.CompatBase + 11, kernel.CompatBase + 358},
 		ExecEnds: []int{59, 520, kernel.CompatBase + 11},
 		SP:       152, G: 8, BP: 32, FP: 32, ReturnPop: 8, Unwind: unwind.AMD64}
 	ARM64 = &Arch{Name: "arm64", IP: 256, Mode: 264, ModeMask: 15, UserIsZero: true, Syscall: 280, SyscallSize: 4,
+		SyscallCode: 0xd4000001, SyscallCodeSize: 4,
 		SP: 248, G: 224, Link: 240, FP: 232, Repeats: 1, Unwind: unwind.ARM64,
 		Execs: []int{221, 281, kernel.CompatBase + 11, kernel.CompatBase + 387},
 		ExecEnds: []int{11, 221, 281, 387, kernel.CompatBase + 11, kernel.CompatBase + 221, kernel.CompatBase + 281,

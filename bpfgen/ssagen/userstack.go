@@ -42,7 +42,9 @@ func (b stacks) walked(m *region, n int64, none func()) *ir.Value {
 	b.jumpWith(out, intVal(types.U64, w.Count()))
 	b.enter(other)
 	w.Fail()
-	b.jumpWith(out, intVal(types.U64, b.byFramePointers(m, n, userStack, none)))
+	byFrames := b.byFramePointers(m, n, userStack, none)
+	b.markFirst(m)
+	b.jumpWith(out, intVal(types.U64, byFrames))
 	count := b.enter(out).x
 	b.release(key)
 	return count
@@ -155,25 +157,77 @@ func (b stacks) load(at *ir.Value, off int64) *ir.Value { return b.Load(8, at, o
 // startByTask begins with the registers that the kernel has saved of the task. A thread of the kernel has others there,
 // and says so by its mode.
 func (b stacks) startByTask(w *unwind.Walk, without func()) {
-	at := b.kernelWord
-	var regs *ir.Value
-	switch of := b.Tree.Walk; {
-	case b.HasTaskRegs:
-		regs = b.Call(helperTaskPtRegs, b.Call(helperGetCurrentTaskBTF))
-		at = b.load
-	case of.KernelStack != 0 && of.Registers != 0:
-		regs = b.Add(at(b.Call(helperGetCurrentTask), of.KernelStack), of.Registers)
-	default:
+	saved, at := b.taskRegisters()
+	if saved == nil {
 		without()
 		b.End()
 		return
 	}
+	b.unlessOfUser(saved, at, without)
+	r := b.registersAt(saved, saved, at)
+	r.Behind = b.behindSyscall(saved, r.PC)
+	w.Start(r)
+}
+
+// taskRegisters is where the kernel has saved the registers of the task, and what reads a word of them; nil where it is
+// not known.
+func (b stacks) taskRegisters() (saved *ir.Value, at func(*ir.Value, int64) *ir.Value) {
+	switch of := b.Tree.Walk; {
+	case b.HasTaskRegs:
+		return b.Call(helperTaskPtRegs, b.Call(helperGetCurrentTaskBTF)), b.load
+	case of.KernelStack != 0 && of.Registers != 0:
+		stack := b.kernelWord(b.Call(helperGetCurrentTask), of.KernelStack)
+		return b.Add(stack, of.Registers), b.kernelWord
+	}
+	return nil, nil
+}
+
+// unlessOfUser runs other where registers are not those of a program.
+func (b stacks) unlessOfUser(saved *ir.Value, at func(*ir.Value, int64) *ir.Value, other func()) {
 	user := b.Arch.ModeMask
 	if b.Arch.UserIsZero {
 		user = 0
 	}
-	b.unless(ir.NE, b.Imm(ir.OpAnd, at(regs, b.Arch.Mode), b.Arch.ModeMask), user, without)
-	w.Start(b.registersAt(regs, regs, at))
+	b.unless(ir.NE, b.Imm(ir.OpAnd, at(saved, b.Arch.Mode), b.Arch.ModeMask), user, other)
+}
+
+// behindSyscall is 1 if the task has made a system call and pc stands behind the instruction that did so, else 0. The
+// number of a call alone does not say it, for execve ends at the begin of another program, and a signal at that of its
+// handler.
+func (b stacks) behindSyscall(saved, pc *ir.Value) *ir.Value {
+	out := b.newJoin(types.U64)
+	no := func() { b.jumpWith(out, intVal(types.U64, b.Const(0))) }
+	size := int64(b.Arch.SyscallSize)
+	b.Call(helperProbeReadKernel, b.temp(), b.Const(size), b.Add(saved, b.Arch.Syscall))
+	number := b.Extend(b.Load(int(size), b.temp(), 0), int(8*size), true)
+	b.unless(ir.SLT, number, 0, no)
+	size = b.Arch.SyscallCodeSize
+	failed := b.Call(helperProbeReadUser, b.temp(), b.Const(size), b.Add(pc, -size))
+	b.unless(ir.NE, failed, 0, no)
+	b.unless(ir.NE, b.Load(int(size), b.temp(), 0), b.Arch.SyscallCode, no)
+	b.jumpWith(out, intVal(types.U64, b.Const(1)))
+	return b.enter(out).x
+}
+
+// markFirst marks the first address of a stack that the kernel has taken where it stands behind a system call.
+func (b stacks) markFirst(m *region) {
+	kind := b.prog.Attach.Kind()
+	if kind.InUser() {
+		return
+	}
+	done := b.newJoin(types.Type{})
+	end := func() { b.jump(done) }
+	if kind.Sample() {
+		b.unless(ir.NE, registers{b.code}.userMode(), 0, end)
+	}
+	if saved, at := b.taskRegisters(); saved != nil {
+		b.unlessOfUser(saved, at, end)
+		first := b.Load(8, b.addr(m, 0), wire.StackAddrs)
+		mark := b.Imm(ir.OpShl, b.behindSyscall(saved, first), 63)
+		b.Store(8, b.addr(m, 0), wire.StackAddrs, b.Op(ir.OpOr, first, mark))
+	}
+	b.jump(done)
+	b.enter(done)
 }
 
 // kernelWord reads a word of the kernel's memory, 0 if it cannot be read.

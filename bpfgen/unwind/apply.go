@@ -152,7 +152,7 @@ func (s *step) progress(least int64, cfa *ir.Value) {
 func (s *step) returned(kind, cfa, pc *ir.Value) {
 	s.set(stateSP, cfa)
 	s.set(statePC, pc)
-	s.set(stateReturn, s.Const(1))
+	s.set(stateBehind, s.Const(behindCall))
 	s.Unless(ir.EQ, pc, 0, func() {
 		s.endIf(ir.NE, kind, wire.UnwindNone, wire.UnwindReached)
 		s.end(wire.UnwindNoMapping)
@@ -172,7 +172,7 @@ func (s *step) signal() {
 		s.set(stateLink, s.word(m.signalLink))
 	}
 	s.set(stateSaved, s.Const(0))
-	s.set(stateReturn, s.Const(0))
+	s.set(stateBehind, s.Const(0))
 	s.Jump(s.on)
 }
 
@@ -184,7 +184,7 @@ const linkMask = 1<<48 - 1
 // interrupted.
 func (s *step) linked(kind, cfa, saved *ir.Value) {
 	s.Unless(ir.EQ, saved, 0, func() {
-		s.endIf(ir.NE, s.get(stateReturn), 0, wire.UnwindNoProgress)
+		s.endIf(ir.EQ, s.get(stateBehind), behindCall, wire.UnwindNoProgress)
 		s.progress(0, cfa)
 		s.returned(kind, cfa, s.Op(ir.OpAnd, s.get(stateLink), s.Const(linkMask)))
 	})

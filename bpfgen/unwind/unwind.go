@@ -26,15 +26,15 @@ import (
 
 // The state of a walk, in bytes behind its beginning. All are u64.
 const (
-	// statePC is where the frame is, with wire.StackExact where that is no return address, but for the first frame.
+	// statePC is where the frame is, with wire.StackMarked.
 	statePC    = 8 * iota
 	stateSP    // the stack pointer
 	stateFP    // the frame pointer (rbp, x29), where stateSaved is 0
 	stateSaved // where the frame pointer is saved, 0: in stateFP
 	stateLink  // of arm64: the link register
-	// stateReturn is 1 if pc is a return address: the call lies before it. It is 0 of the first frame and of one that a
-	// signal has interrupted.
-	stateReturn
+	// stateBehind is what pc stands behind: nothing, if the frame is at pc, as the first one and one that a signal has
+	// interrupted; a system call (behindSyscall), or the call to which it is the return address (behindCall).
+	stateBehind
 	stateStart // of the mapping of the frame before: its first address,
 	stateSize  // its bytes,
 	stateBase  // where the file's first page lies,
@@ -46,6 +46,10 @@ const (
 	stateInstance
 	stateRegs  // where the kernel keeps the registers with which the walk begins (struct pt_regs), 0: out of reach
 	stateWords // what was read of the stack: maxWords words
+
+	// The bit that they have in common says that the instruction which is meant lies before pc.
+	behindSyscall = 1
+	behindCall    = 3
 
 	maxWords = 8
 	// StateSize is the size of the state in bytes.
@@ -87,6 +91,9 @@ type Registers struct {
 	SP, FP, Link *ir.Value
 	// Saved is the address of the struct pt_regs that they are from.
 	Saved *ir.Value
+	// Behind is 1 if PC stands behind the instruction of a system call, which the program has not come back from, else
+	// 0. nil is 0.
+	Behind *ir.Value
 }
 
 // A Walk is the code of one walk under construction.
@@ -123,12 +130,19 @@ func (w *Walk) Start(r Registers) {
 	if w.Convention.link {
 		link = r.Link
 	}
-	w.set(statePC, r.PC)
+	pc, behind := r.PC, r.Behind
+	if behind == nil {
+		behind = zero
+	} else {
+		pc = w.Op(ir.OpOr, pc, w.Imm(ir.OpShl, behind, 63))
+	}
+	w.set(statePC, pc)
+	w.set(stateBehind, behind)
 	w.set(stateSP, r.SP)
 	w.set(stateFP, r.FP)
 	w.set(stateLink, link)
 	w.set(stateRegs, r.Saved)
-	for _, field := range []int64{stateSaved, stateReturn, stateStart, stateSize, stateCount, stateInstance} {
+	for _, field := range []int64{stateSaved, stateStart, stateSize, stateCount, stateInstance} {
 		w.set(field, zero)
 	}
 	w.set(stateWhy, w.Const(wire.UnwindLimit))
@@ -146,7 +160,7 @@ func (w *Walk) Fail() { w.set(stateWhy, w.Const(wire.UnwindNoTable)) }
 // A step is the code of one frame. It ends in the block on, where the state is the caller's, or in stop.
 type step struct {
 	*Walk
-	// pc is the place by which rules are looked up, within the call where pc is a return address.
+	// pc is the place by which rules are looked up, within the call where the frame stands behind one.
 	pc *ir.Value
 	// on is where the step ends if there is a caller, and stop if there is none.
 	on, stop *ir.Block
@@ -162,7 +176,7 @@ func (w *Walk) Step(on, stop *ir.Block) {
 	s.endIf(ir.UGE, count, w.Most, wire.UnwindLimit)
 	pc := w.get(statePC)
 	w.Store(8, w.Op(ir.OpAdd, w.Memory(), w.Imm(ir.OpShl, count, 3)), w.Addrs, pc)
-	s.pc = w.Op(ir.OpSub, w.Imm(ir.OpLShr, w.Imm(ir.OpShl, pc, 1), 1), w.get(stateReturn))
+	s.pc = w.Op(ir.OpSub, w.Imm(ir.OpLShr, w.Imm(ir.OpShl, pc, 1), 1), w.Imm(ir.OpAnd, w.get(stateBehind), 1))
 	s.mapped(count)
 	found, none := w.NewBlock(), w.NewBlock()
 	rule := w.Param(found)
@@ -245,7 +259,7 @@ func (s *step) mapped(count *ir.Value) {
 
 // unmapped is for an address at which no code is mapped: if it is a return address, the kernel may have replaced it.
 func (s *step) unmapped() {
-	s.endIf(ir.EQ, s.get(stateReturn), 0, wire.UnwindNoMapping)
+	s.endIf(ir.NE, s.get(stateBehind), behindCall, wire.UnwindNoMapping)
 	s.Jump(s.lost)
 }
 

@@ -50,6 +50,7 @@ type scene struct {
 	kernel           map[int64]int64 // memory of the kernel
 	saved            int64           // where it keeps the registers
 	atEntry          bool
+	inSyscall        bool  // the program stands behind the instruction of a system call
 	most             int64 // frames, 0: 20
 }
 
@@ -66,7 +67,7 @@ func walk(t *testing.T, s scene) (addrs []int64, why int64) {
 		w.Most = maxFrames
 	}
 	w.Start(Registers{PC: b.Const(s.pc), SP: b.Const(s.sp), FP: b.Const(s.fp), Link: b.Const(s.link),
-		Saved: b.Const(s.saved)})
+		Saved: b.Const(s.saved), Behind: b.Const(map[bool]int64{true: 1}[s.inSyscall])})
 	on, stop := b.NewBlock(), b.NewBlock()
 	head := b.NewBlock()
 	b.Jump(head)
@@ -195,6 +196,16 @@ func TestWalk(t *testing.T) {
 				{0x250, amd64(wire.UnwindNone, 0, 0)}},
 			pc: at(1), sp: stack, words: map[int64]int64{stack - 8: 0, stack: at(2)},
 		}, []int64{at(1), at(2)}, wire.UnwindReached},
+		"a system call lies before the first address": {scene{convention: AMD64, inSyscall: true,
+			rows: []row{{0x100, amd64(wire.UnwindSP, 0, 2)}, {0x150, amd64(wire.UnwindSP, 0, 1)}, {0x200, stopRow}},
+			pc:   at(1), sp: stack, words: map[int64]int64{stack: compiled, stack + 8: at(2)},
+		}, []int64{exact(at(1)), at(2)}, wire.UnwindReached},
+		"arm64: a system call in a function without a frame": {scene{convention: ARM64, inSyscall: true,
+			rows: []row{{0x100, arm64(wire.UnwindSP, 0, 0)}, {0x150, arm64(wire.UnwindNone, 0, 0)}, {0x200, stopRow}},
+			pc:   at(1), sp: stack, link: at(2),
+		}, []int64{exact(at(1)), at(2)}, wire.UnwindReached},
+		"a system call outside of code": {scene{convention: AMD64, inSyscall: true, pc: 0x12345, sp: stack},
+			[]int64{exact(0x12345)}, wire.UnwindNoMapping},
 		"frame pointer, saved beside the return address": {scene{convention: AMD64,
 			rows: []row{{0x100, amd64(wire.UnwindSP, 2, 2)}, {0x200, amd64(wire.UnwindFP, 2, 2)}, {0x300, stopRow}},
 			pc:   at(1), sp: stack,

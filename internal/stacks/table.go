@@ -78,10 +78,10 @@ func (t *Table) find(id uint64) *namedStack {
 // An entry is a stack as the table has it: see wire.StackCheck.
 type entry struct {
 	addrs []uint64
-	// exact has the numbers of the frames that a signal has interrupted where they are: no return addresses.
-	exact map[int]bool
-	mark  uint16
-	owner uint32
+	// marked has the numbers of the frames whose addresses are marked (wire.StackMarked).
+	marked map[int]bool
+	mark   uint16
+	owner  uint32
 }
 
 // asked is how many addresses were asked for.
@@ -116,19 +116,19 @@ func parseEntry(raw []byte) entry {
 	user := e.owner != 0 && e.owner&wire.StackProgram == 0
 	for i := range e.addrs {
 		e.addrs[i] = order.Uint64(raw[wire.StackAddrs+8*i:])
-		if user && e.addrs[i]&wire.StackExact != 0 {
-			e.interrupted(i)
+		if user && e.addrs[i]&wire.StackMarked != 0 {
+			e.unmark(i)
 		}
 	}
 	return e
 }
 
-// interrupted notes that a signal has interrupted frame i.
-func (e *entry) interrupted(i int) {
-	if e.exact == nil {
-		e.exact = map[int]bool{}
+// unmark takes the mark from the address of frame i, and notes it.
+func (e *entry) unmark(i int) {
+	if e.marked == nil {
+		e.marked = map[int]bool{}
 	}
-	e.addrs[i], e.exact[i] = e.addrs[i]&^wire.StackExact, true
+	e.addrs[i], e.marked[i] = e.addrs[i]&^wire.StackMarked, true
 }
 
 // see keeps a new stack and finds its process, if it has one, since that may have ended when the stack is shown.
@@ -186,7 +186,7 @@ func (t *Table) user(p *symbols.Process, e *entry) *namedStack {
 	}
 	e.addrs = p.Code(e.addrs)
 	out := &namedStack{frames: make([]value.Frame, 0, len(e.addrs))}
-	for _, f := range t.names.Processes.Stack(p, e.addrs, e.exact) {
+	for _, f := range t.names.Processes.Stack(p, e.addrs, e.marked) {
 		one := value.Frame{Name: f.Name(), Module: f.Module(), Path: f.Path, Addr: f.Addr, User: true, File: f.File,
 			Line: f.Line, Inlined: f.Inlined}
 		if t.names.Processes.Lines && !t.names.Processes.Expand {

@@ -117,19 +117,19 @@ func (t *Namer) Name(pid int, addr uint64) string { return t.Frame(pid, addr).Na
 // Frame finds an address of a process.
 func (t *Namer) Frame(pid int, addr uint64) Frame { return t.frame(t.process(pid, addr), addr, addr) }
 
-// Stack finds the addresses of a stack of a process, the innermost first. All but that are
-// return addresses: they stand behind the call, which may be the last
-// instruction of its function, so they are looked for one byte before. exact has the numbers of others that are where
-// the program was interrupted by a signal, whose handler returns to the frame before.
-func (t *Namer) Stack(p *Process, addrs []uint64, exact map[int]bool) []Frame {
+// Stack finds the addresses of a stack of a process, the innermost first. All but that are return addresses: they
+// stand behind the call, which may be the last instruction of its function, so they are looked for one byte before.
+// marked has the numbers of those that are not as others in their place: the first one if it stands behind a system
+// call, and others that are where the program was interrupted by a signal, whose handler returns to the frame before.
+func (t *Namer) Stack(p *Process, addrs []uint64, marked map[int]bool) []Frame {
 	out := make([]Frame, 0, len(addrs))
 	for i, addr := range addrs {
-		at := addr
-		if i > 0 && at > 0 && !exact[i] && !exact[i+1] {
+		at, signal := addr, marked[i+1]
+		if behind := (i > 0) != marked[i]; behind && at > 0 && (i == 0 || !signal) {
 			at--
 		}
 		f := t.frame(p, addr, at)
-		if f.At = at; exact[i+1] && f.Function == "" {
+		if f.At = at; signal && f.Function == "" {
 			f.Function, f.Offset = signalReturn, 0
 		}
 		if t.Expand {

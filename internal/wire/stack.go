@@ -21,9 +21,10 @@ const (
 	MarkWhyShift = 9
 )
 
-// StackExact is set in the address of a user stack's frame that a signal has interrupted there: it is no return
-// address, before which the call lies.
-const StackExact = 1 << 63
+// StackMarked is set in an address of a user stack that is not as others in its place. The first one is where the
+// program is: marked it stands behind the instruction of a system call. Others are return addresses, which stand behind
+// calls: a marked one is where a signal has interrupted the program.
+const StackMarked = 1 << 63
 
 // StackProgram marks the number of a program, in the lower 16 bits: that of a probe
 // at the entry or the return of one function, with which its stacks begin. In

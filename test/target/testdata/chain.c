@@ -5,6 +5,7 @@
 //	chain copies N    the same of children that are copies of this process
 //	chain changes N   each child makes the call as a copy, then runs this program anew for another
 //	chain places N    N children that are copies of this process call places
+//	chain leaves      main calls leaves, which ends the process with status 0
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
@@ -26,6 +27,17 @@ PROBED long deep(long n) { long m = n ? deep(n - 1) : last(n); KEPT; return m + 
 void places(void);
 __asm__(".text\n.globl places\n.type places, %function\nplaces:\n.cfi_startproc\n.rept 64\nnop\n.endr\nret\n"
 	".cfi_endproc\n.size places, . - places\n");
+
+// leaves ends with a system call that does not return. Behind that another function begins, whose frame is another one.
+void leaves(int status);
+#if defined(__x86_64__)
+#define LEAVE "sub $24, %rsp\n.cfi_def_cfa_offset 32\nmov $231, %eax\nsyscall\n"
+#else
+#define LEAVE "mov x8, #94\nsvc #0\n"
+#endif
+__asm__(".text\n.globl leaves\n.type leaves, %function\nleaves:\n.cfi_startproc\n" LEAVE
+	".cfi_endproc\n.size leaves, . - leaves\n"
+	".globl behind\n.type behind, %function\nbehind:\n.cfi_startproc\nret\n.cfi_endproc\n.size behind, . - behind\n");
 
 static void child(char **argv, int fd, int copy, int anew)
 {
@@ -62,6 +74,10 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "once")) {
 		a(fd);
 		_exit(0);
+	}
+	if (!strcmp(what, "leaves")) {
+		leaves(0);
+		KEPT;
 	}
 	for (long i = 0; i < n; i++)
 		if (!strcmp(what, "brief"))
