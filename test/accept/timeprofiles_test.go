@@ -48,3 +48,18 @@ func TestProfile(t *testing.T) {
 		t.Errorf("%d samples in the loop of %d\n%s", loop, all, excerpt(e.stdout))
 	}
 }
+
+// The table of functions has rows of their own for each value of --by, and none for what runs no function.
+func TestProfileFunctionsBy(t *testing.T) {
+	flags := []string{"profile", "-F", "200", "--functions", "--format", "csv"}
+	e, _ := tool(t, append(flags, "--by", "e.comm, e.pid"), "spin", "1", "1s")
+	e.has(t, `(?m)^name,comm,pid,function,value$`)
+	e.has(t, `(?m)^samples,wl-spin,\d+,[^,]+,\d+$`)
+	if strings.Contains(e.stdout, ",,") {
+		t.Errorf("a row lacks a part of its key:\n%s", e.stdout)
+	}
+	if e := startrace(t, append(flags, "--by", "e.nosuch", "-c", "true")...); e.status == 0 ||
+		!strings.Contains(e.stderr, "an event has no field nosuch") {
+		t.Errorf("--by e.nosuch ends with %d: %s", e.status, e.stderr)
+	}
+}
