@@ -146,8 +146,8 @@ func means(is func(string) bool, name string) bool {
 	return is(name) || Mangled(name) && (is(DemangleShort(name)) || is(Demangle(name)) || is(Bare(name)))
 }
 
-// Find gives the functions that have a matching name, mangled or not, one for each address; none if none matches. A clone
-// matches by the name of its function, too. Parts of functions match only patterns that name them.
+// Find gives the functions that have a matching name, mangled or not, one for each address; none if none matches. A
+// clone matches by the name of its function, too. Parts of functions match only patterns that name them.
 func (f *File) Find(pattern kernel.Glob) ([]Function, error) {
 	t := f.table()
 	if len(t.list) == 0 {
