@@ -355,6 +355,9 @@ func callLen(b *body, args []arg, pos plan.Pos) val {
 	if l, ok := b.attributes().listOf(a[0], pos); ok {
 		return exprVal(l.n)
 	}
+	if n, ok := (library{b}).size(a[0], pos); ok {
+		return n
+	}
 	if o, ok := a[0].obj.(*goValue); ok && o.counts() {
 		return b.attributes().inPlace(memPlace{from: o.from}, func(at *body) val {
 			return exprVal((golang{at}).length(o, pos))

@@ -54,6 +54,15 @@ func (b memory) asGo(v val, id kernel.TypeID, pos plan.Pos) val {
 	return v
 }
 
+// inLanguage gives a struct of a program as what it is in its language: a value of Go, or what a class of C++'s library
+// stands for.
+func (b memory) inLanguage(v val, id kernel.TypeID, pos plan.Pos) val {
+	if v = b.asGo(v, id, pos); structOf(v) != 0 {
+		return library(b).meant(v, id, pos)
+	}
+	return v
+}
+
 // goMember is a part of a value of Go by its name.
 func (b attributes) goMember(o *goValue, name string, pos plan.Pos) val {
 	return b.inPlace(memPlace{from: o.from}, func(at *body) val {

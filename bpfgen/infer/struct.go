@@ -140,7 +140,7 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 		if f, ok := b.u.arrayIn(id, pos); ok {
 			return b.insideArray(at, f, name, pos)
 		}
-		return b.asGo(objVal(&structObj{at, id}), id, pos)
+		return b.inLanguage(objVal(&structObj{at, id}), id, pos)
 	case kernel.KindArray:
 		if b.isChar(t.Elem, pos) && t.Len == 0 { // char name[] at the end of a struct
 			return exprVal(b.cstring(at, b.u.strMax+1, 0, pos))

@@ -128,7 +128,7 @@ func (b argWords) nowhere(id kernel.TypeID, t kernel.Type, pos plan.Pos) val {
 		}
 	case kernel.KindStruct, kernel.KindUnion:
 		if _, text := kernel.TextOf(btf, id); !text {
-			return b.memory().asGo(objVal(&regStruct{id: id, nowhere: true}), id, pos)
+			return b.memory().inLanguage(objVal(&regStruct{id: id, nowhere: true}), id, pos)
 		}
 	}
 	return unknownPlace(pos)
@@ -199,7 +199,7 @@ func (b memory) inWords(s *regStruct, pos plan.Pos) val {
 		return objVal(&of)
 	}
 	if !ok {
-		return b.asGo(objVal(s), s.id, pos)
+		return b.inLanguage(objVal(s), s.id, pos)
 	}
 	address, known := s.wordAt(b.body, s.off+view.Address, 8, pos)
 	length, known2 := s.wordAt(b.body, s.off+view.Length, view.LengthSize, pos)

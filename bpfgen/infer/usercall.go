@@ -254,7 +254,9 @@ func lenOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	v := u.expr(argValue(x.Args[0]))
 	if v.part && v.known {
 		_, ofEvent := v.v.obj.(*dynArray)
-		if o, ofGo := v.v.obj.(*goValue); ofGo && o.counts() || ofEvent || u.b.attributes().isList(v.v, x.Lparen) {
+		_, ofLibrary := library{u.b}.size(v.v, x.Lparen)
+		o, ofGo := v.v.obj.(*goValue)
+		if ofGo && o.counts() || ofEvent || ofLibrary || u.b.attributes().isList(v.v, x.Lparen) {
 			return u.partOf(x, argValue(x.Args[0]), v, f.kernel(u.b, []arg{{"", v.v, start(x.Args[0])}}, x.Lparen))
 		}
 		u.b.attributes().noPointer(v.v, x.Lparen)
