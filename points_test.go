@@ -5,9 +5,12 @@ import (
 	"debug/dwarf"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/token"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -322,3 +325,35 @@ func (pointProgram) Variable(string, string) (binary.Memory, error) {
 func (pointProgram) Types(*binary.File, uint64) *signature.Signature { return nil }
 func (pointProgram) Line(*binary.File, uint64) string                { return "" }
 func (pointProgram) Mapped() ([]string, error)                       { return nil, nil }
+
+// The rooms that find, list, diagnose, complete and explain points take the names of kinds from the table: none of
+// them writes one, so a kind that is added there needs no word of its own in them.
+func TestKindsAreNamedInOnePlace(t *testing.T) {
+	names := map[string]bool{}
+	for _, k := range point.Kinds() {
+		names[k.Name], names[k.Name+":"] = true, true
+	}
+	rooms := []string{"bpfgen/points", "internal/listing", "internal/doctor", "internal/machine", "internal/explain"}
+	for _, file := range productFiles(t) {
+		if !slices.Contains(rooms, file.folder) {
+			continue
+		}
+		ast.Inspect(file.ast, func(n ast.Node) bool {
+			if _, is := n.(*ast.ImportSpec); is {
+				return false
+			}
+			if at, is := n.(*ast.IndexExpr); is { // what a kernel lacks has words of its own
+				of, selected := at.X.(*ast.SelectorExpr)
+				return !selected || of.Sel.Name != "Why"
+			}
+			lit, is := n.(*ast.BasicLit)
+			if !is || lit.Kind != token.STRING {
+				return true
+			}
+			if text, err := strconv.Unquote(lit.Value); err == nil && names[text] {
+				t.Errorf("%s names the kind %s: take it from its row (internal/point)", file.position(lit), lit.Value)
+			}
+			return true
+		})
+	}
+}

@@ -20,7 +20,7 @@ func (s search) bpfPrograms(p *plan.Pattern) []*Target {
 	if err != nil {
 		refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
 	}
-	fs := &Functions{Mech: expanderOf(p).mech}
+	fs := &Functions{Mech: mechanism(p)}
 	var names []string
 	for _, prog := range list {
 		names = append(names, prog.Name)

@@ -39,5 +39,5 @@ func (fs *Functions) first(t *Target, seen map[string]bool) bool {
 	return len(fs.Funcs) > 0
 }
 
-// otherCalls is in the set of points that syscall:* belongs to: it has all others.
-const otherCalls = "syscall:*"
+// otherCalls is in the set of points that all system calls (syscall:*) belong to: it has all others.
+const otherCalls = "system calls"

@@ -2,7 +2,6 @@ package points
 
 import (
 	"github.com/startrace/startrace/internal/plan"
-	"github.com/startrace/startrace/internal/point"
 )
 
 // A kernel that preempts programs (Facts.MissesCalls) does not run one for the other tasks of a CPU while one of them
@@ -15,7 +14,7 @@ func (s search) mustMissNone() bool { return s.Exact && s.Facts.MissesCalls() }
 
 // warnPreempted says of a pattern whose programs may be preempted what would miss nothing in its place.
 func (s search) warnPreempted(p *plan.Pattern) {
-	if instead := point.Must(p.Provider).Preempted; instead != "" && s.mustMissNone() {
+	if instead := kindOf(p).Preempted; instead != "" && s.mustMissNone() {
 		s.warnf(p.Pos, "%s misses events where this kernel preempts its program: %s misses none (--exact)", p.Text,
 			instead)
 	}

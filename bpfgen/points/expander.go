@@ -8,32 +8,56 @@ import (
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/point"
 )
 
-// An expander is what the finder knows of a kind of points: how its patterns expand, and for functions the way to
-// attach that its name says.
+// An expander is what the finder knows of a family of kinds of points: how its patterns expand.
 type expander struct {
 	expand func(s search, p *plan.Pattern) []*Target
-	mech   tree.AttachKind
 	// mayWait refuses a pattern that would wait for a module in vain; nil: none is.
 	mayWait func(s search, p *plan.Pattern)
 }
 
-// expanders has one for each kind that internal/point has, by their names there.
-var expanders map[string]expander
+// expanders has one for each family that internal/point has. What differs between the kinds of a family is in their
+// rows there.
+var expanders map[*point.Family]expander
+
+// kindOf is the row of the kind of a pattern.
+func kindOf(p *plan.Pattern) *point.Kind { return point.Must(p.Provider) }
 
 // expanderOf is the one of a pattern.
 func expanderOf(p *plan.Pattern) expander {
-	k, known := expanders[p.Provider]
+	k, known := expanders[kindOf(p).Family]
 	if !known {
 		panic("nothing expands points of the kind " + p.Provider)
 	}
 	return k
 }
 
-func fields(p *plan.Pattern, n int, form string) {
-	if len(p.Args) != n {
-		refusal.Wrong(p.Pos, "%s: the form is %s", p.Text, form)
+// mechanism is the way into a function that the row of a kind wants: a trampoline or a probe, at the entry or at the
+// return. Calls are probed from their entry on, and what stands at their return is added later.
+func mechanism(p *plan.Pattern) tree.AttachKind {
+	k := kindOf(p)
+	trampoline, user := k.Ways[0].Name == kernel.WayFentry, k.Family == point.UserFunctions
+	switch {
+	case k.Returns() && trampoline:
+		return tree.AttachFexit
+	case k.Returns() && user:
+		return tree.AttachUretprobe
+	case k.Returns():
+		return tree.AttachKretprobe
+	case trampoline:
+		return tree.AttachFentry
+	case user:
+		return tree.AttachUprobe
+	}
+	return tree.AttachKprobe
+}
+
+// patterns refuses a pattern that has more or fewer fields than its kind wants, or one that is no pattern.
+func patterns(p *plan.Pattern) {
+	if k := kindOf(p); len(p.Args) < k.Min || len(p.Args) > k.Max {
+		refusal.Wrong(p.Pos, "%s: the form is %s:%s", p.Text, k.Name, k.Wanted)
 	}
 	for _, a := range p.Args {
 		if _, err := kernel.CompileGlob(a); err != nil {

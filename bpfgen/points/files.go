@@ -2,7 +2,6 @@ package points
 
 import (
 	"github.com/startrace/startrace/internal/plan"
-	"github.com/startrace/startrace/internal/point"
 )
 
 // Files of programs can become other ones while a script runs. Then the session infers a later unit of the same plan,
@@ -11,4 +10,4 @@ import (
 // InFiles reports whether points of a list are in files of programs, and so can be found again in others.
 func InFiles(list []plan.Point) bool { return anyLater(list, inFile) }
 
-func inFile(p *plan.Pattern) bool { return point.Must(p.Provider).InPrograms }
+func inFile(p *plan.Pattern) bool { return kindOf(p).InPrograms }

@@ -9,7 +9,6 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
-	"github.com/startrace/startrace/internal/point"
 )
 
 // Which functions of the kernel a pattern means, and how they are attached to.
@@ -63,7 +62,7 @@ func (s search) functionOffset(p *plan.Pattern) (name string, offset uint64) {
 	if !found {
 		return name, 0
 	}
-	if !point.Must(p.Provider).TakesOffset {
+	if !kindOf(p).TakesOffset {
 		refusal.Wrong(p.Pos, "%s: only kprobe and uprobe take an offset", p.Text)
 	}
 	offset, err := strconv.ParseUint(text, 0, 64)
@@ -91,7 +90,7 @@ func (s search) kernelFunctions(p *plan.Pattern) []*Target {
 		t.Source, t.Name = fs, "address"
 		return s.byMechanism(t, fs, p)
 	}
-	fs := &Functions{Mech: expanderOf(p).mech}
+	fs := &Functions{Mech: mechanism(p)}
 	t.Source = fs
 	if kernel.IsPattern(name) {
 		t.Name = p.Provider

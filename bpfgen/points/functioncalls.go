@@ -11,16 +11,16 @@ import (
 // the kernel preempts them (6.14 on) they miss calls; kprobe_multi attaches many at
 // once and misses none, but keeps a bounded number of calls open before 6.14.
 func (s search) kernelSpan(p *plan.Pattern) []*Target {
-	fields(p, 1, "func:FUNCTION")
+	patterns(p)
 	_, name := moduleOf(p)
 	fs := &Functions{Mech: tree.AttachKprobe}
 	t := &Target{Source: &FunctionCalls{Functions: fs}, Name: name, Text: p.Text, Pos: p.Pos}
 	if kernel.IsPattern(t.Name) {
-		t.Name = "func"
+		t.Name = p.Provider
 	}
 	for _, fn := range s.matchFunctions(p, name) {
 		place := tree.Place{Func: fn.Name, Module: fn.Module, BTF: fn.BTF}
-		fs.Funcs = append(fs.Funcs, &Function{Name: fn.Name, Text: "func:" + fn.Name, Place: place, Proto: fn})
+		fs.Funcs = append(fs.Funcs, &Function{Name: fn.Name, Text: p.Provider + ":" + fn.Name, Place: place, Proto: fn})
 	}
 	has := s.Facts.Features()
 	multi := has.Kprobe && has.KprobeMulti && (len(fs.Funcs) > maxTrampolines || s.Facts.MissesCalls())

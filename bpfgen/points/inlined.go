@@ -7,7 +7,6 @@ import (
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
-	"github.com/startrace/startrace/internal/point"
 )
 
 // The compiler puts the code of a function into those that call it (inlines it), at some places or at all. Such a copy
@@ -26,7 +25,7 @@ func tellCopies(s search, p *plan.Pattern, list []binary.Function, at *binary.Fi
 		s.notef(p.Pos, "%s: %s of their own and %s that were inlined", p.Text,
 			format.Count(len(list)-n, "function"), copies(n))
 	case at.Copies == 0:
-	case point.Must(p.Provider).Has("ret"):
+	case kindOf(p).Has("ret"):
 		s.warnf(p.Pos, "%s: calls of %s that were inlined are not seen, as they have no end: %s (%s); uprobe: has "+
 			"their begins", p.Text, format.Count(len(at.Inlined), "function"), copies(at.Copies), someOf(at.Inlined))
 	case !strings.Contains(p.Text, "+"):
@@ -54,7 +53,7 @@ func someOf(names []string) string {
 // onlyInlined refuses calls and returns of functions that have no code of their own.
 func onlyInlined(p *plan.Pattern, at *binary.File) {
 	ends := "a call that was inlined has no end"
-	if !point.Must(p.Provider).Has("ret") {
+	if !kindOf(p).Has("ret") {
 		ends = "it has no code of its own there"
 	}
 	refusal.Wrong(p.Pos, "%s: %s was inlined wherever it is called (%s), and %s: uprobe:%s probes where the copies "+

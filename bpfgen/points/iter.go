@@ -16,13 +16,14 @@ type Iterator struct {
 
 // iterators gives the targets of iter:NAME.
 func (s search) iterators(p *plan.Pattern) []*Target {
-	fields(p, 1, "iter:NAME")
+	patterns(p)
 	var out []*Target
 	for _, it := range s.matchIterators(p) {
 		if ofOne[it.Name] != "" {
 			continue
 		}
-		out = append(out, &Target{Source: &Iterator{Of: it}, Text: "iter:" + it.Name, Name: it.Name, Pos: p.Pos})
+		out = append(out, &Target{Source: &Iterator{Of: it}, Text: p.Provider + ":" + it.Name, Name: it.Name,
+			Pos: p.Pos})
 	}
 	return out
 }

@@ -38,7 +38,7 @@ func (s search) kernelAddress(p *plan.Pattern, name string) *Functions {
 			}
 		}
 	}
-	return &Functions{Mech: expanderOf(p).mech, Funcs: []*Function{f}}
+	return &Functions{Mech: mechanism(p), Funcs: []*Function{f}}
 }
 
 // within refuses an offset that leads out of its function: what is there is

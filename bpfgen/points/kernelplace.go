@@ -11,7 +11,7 @@ import (
 
 // byKprobe reports whether a pattern asks for kprobes, at entries or returns.
 func byKprobe(p *plan.Pattern) bool {
-	mech := expanderOf(p).mech
+	mech := mechanism(p)
 	return mech == tree.AttachKprobe || mech == tree.AttachKretprobe
 }
 

@@ -1,29 +1,32 @@
 package points
 
-import "github.com/startrace/startrace/bpfgen/tree"
+import (
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/point"
+)
 
-// The table of kinds is filled here, above all that it refers to.
+// The table of families is filled here, above all that it refers to.
 
 func init() { // the functions refer to the table
-	expanders = map[string]expander{
-		"tracepoint":    {expand: search.tracepoints},
-		"rawtracepoint": {expand: search.rawTracepoints, mayWait: search.hasModuleTypes},
-		"syscall":       {expand: search.syscalls},
-		"func":          {expand: search.kernelSpan},
-		"kprobe":        {expand: search.kernelFunctions, mech: tree.AttachKprobe},
-		"kretprobe":     {expand: search.kernelFunctions, mech: tree.AttachKretprobe},
-		"fentry":        {expand: search.kernelFunctions, mech: tree.AttachFentry},
-		"fexit":         {expand: search.kernelFunctions, mech: tree.AttachFexit},
-		"ufunc":         {expand: search.userFunctions, mech: tree.AttachUprobe},
-		"uprobe":        {expand: search.userFunctions, mech: tree.AttachUprobe},
-		"uretprobe":     {expand: search.userFunctions, mech: tree.AttachUretprobe},
-		"usdt":          {expand: search.staticProbes},
-		"profile":       {expand: profile},
-		"interval":      {expand: interval},
-		"software":      {expand: search.perfEvents},
-		"hardware":      {expand: search.perfEvents},
-		"watchpoint":    {expand: search.watchpoint},
-		"iter":          {expand: search.iterators},
-		"lsm":           {expand: search.hooks},
+	expanders = map[*point.Family]expander{
+		point.Tracepoints:     {expand: search.tracepoints},
+		point.RawTracepoints:  {expand: search.rawTracepoints, mayWait: search.hasModuleTypes},
+		point.SystemCalls:     {expand: search.syscalls},
+		point.KernelFunctions: {expand: inKernel},
+		point.UserFunctions:   {expand: search.userFunctions},
+		point.StaticProbes:    {expand: search.staticProbes},
+		point.Timers:          {expand: timer},
+		point.Counters:        {expand: search.perfEvents},
+		point.Watchpoints:     {expand: search.watchpoint},
+		point.Iterators:       {expand: search.iterators},
+		point.Hooks:           {expand: search.hooks},
 	}
+}
+
+// inKernel gives the target of points in functions of the kernel: whole calls, entries or returns.
+func inKernel(s search, p *plan.Pattern) []*Target {
+	if kindOf(p).Calls() {
+		return s.kernelSpan(p)
+	}
+	return s.kernelFunctions(p)
 }

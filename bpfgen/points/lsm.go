@@ -19,7 +19,7 @@ func (Hooks) wholeFunction() string { return "" }
 
 // hooks gives the target of lsm:HOOK.
 func (s search) hooks(p *plan.Pattern) []*Target {
-	fields(p, 1, "lsm:HOOK")
+	patterns(p)
 	list, err := s.Facts.MatchHooks(p.Args[0])
 	if err != nil {
 		refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
@@ -31,32 +31,32 @@ func (s search) hooks(p *plan.Pattern) []*Target {
 		refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
 	}
 	has := s.Facts.Trampolines()
-	s.mustHave(has.There, "trampolines (lsm)", has.Why, p)
+	s.mustHave(has.There, "trampolines ("+p.Provider+")", has.Why, p)
 	fs := &Functions{Mech: tree.AttachHook}
 	for _, h := range list {
-		f := hookPoint(h)
+		f := hookPoint(p, h)
 		switch why := s.Facts.NoHook(h); {
 		case why != "" && !kernel.IsPattern(p.Args[0]):
 			refusal.Wrong(p.Pos, "%s: %s", p.Text, why)
 		case why != "":
-			s.notef(p.Pos, "%s: lsm:%s is left out: %s", p.Text, h.Name, why)
+			s.notef(p.Pos, "%s: %s is left out: %s", p.Text, f.Text, why)
 		default:
 			fs.Funcs = append(fs.Funcs, f)
 		}
 	}
 	if len(fs.Funcs) == 0 {
-		refusal.Wrong(p.Pos, "%s: none of these hooks can have a program: lsm:%s: %s", p.Text, list[0].Name,
+		refusal.Wrong(p.Pos, "%s: none of these hooks can have a program: %s:%s: %s", p.Text, p.Provider, list[0].Name,
 			s.Facts.NoHook(list[0]))
 	}
 	t := &Target{Source: Hooks{fs}, Text: p.Text, Name: p.Args[0], Pos: p.Pos}
 	if kernel.IsPattern(t.Name) {
-		t.Name = "lsm"
+		t.Name = p.Provider
 	}
 	return []*Target{t}
 }
 
-func hookPoint(h kernel.TypedPoint) *Function {
-	return &Function{Name: h.Name, Text: "lsm:" + h.Name,
+func hookPoint(p *plan.Pattern, h kernel.TypedPoint) *Function {
+	return &Function{Name: h.Name, Text: p.Provider + ":" + h.Name,
 		Place: tree.Place{Func: kernel.HookPrefix + h.Name, BTF: uint32(h.Func)},
 		Proto: h.Function()}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
-	"github.com/startrace/startrace/internal/point"
 )
 
 // Modules come and go while a script runs. A pattern can match what a module
@@ -33,7 +32,7 @@ func anyLater(list []plan.Point, is func(*plan.Pattern) bool) bool {
 
 // grows reports whether a pattern can match more when a module is loaded.
 func grows(p *plan.Pattern) bool {
-	if !point.Must(p.Provider).OfModules {
+	if !kindOf(p).OfModules {
 		return false
 	}
 	named := strings.Contains(strings.Join(p.Args, ":"), ":")
@@ -59,7 +58,7 @@ func (s search) waits(p *plan.Pattern) bool {
 		return false
 	}
 	module, _ := moduleOf(p)
-	if point.Must(p.Provider).Categories {
+	if kindOf(p).Categories {
 		module = p.Args[0]
 	}
 	if kernel.IsPattern(module) || s.Facts.ModuleState(module) != kernel.ModuleInstalled {

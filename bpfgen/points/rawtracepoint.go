@@ -17,7 +17,7 @@ type RawTracepoint struct {
 
 // rawTracepoints gives the targets of rawtracepoint:NAME.
 func (s search) rawTracepoints(p *plan.Pattern) []*Target {
-	fields(p, 1, "rawtracepoint:NAME")
+	patterns(p)
 	module, name := moduleOf(p)
 	names, err := s.Facts.MatchRawTracepoints(name)
 	if len(names) == 0 {
@@ -28,7 +28,7 @@ func (s search) rawTracepoints(p *plan.Pattern) []*Target {
 	}
 	var out []*Target
 	for _, n := range names {
-		out = append(out, &Target{Source: &RawTracepoint{Of: n}, Text: "rawtracepoint:" + n, Name: n, Pos: p.Pos})
+		out = append(out, &Target{Source: &RawTracepoint{Of: n}, Text: p.Provider + ":" + n, Name: n, Pos: p.Pos})
 	}
 	if len(out) == 0 {
 		if _, err := s.Facts.RawTracepoint(name); err != nil && !kernel.IsPattern(name) {

@@ -3,6 +3,7 @@ package points
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/internal/kernel"
@@ -21,7 +22,7 @@ type SystemCalls struct {
 
 // syscalls gives the target of syscall:NAME.
 func (s search) syscalls(p *plan.Pattern) []*Target {
-	fields(p, 1, "syscall:NAME")
+	patterns(p)
 	list := s.knownCalls(kernel.MatchSyscalls(p.Args[0]))
 	if len(list) == 0 {
 		refusal.Wrong(p.Pos, "no system call matches %s%s", p.Text, refusal.Near(p.Args[0], kernel.SyscallNames()))
@@ -31,13 +32,14 @@ func (s search) syscalls(p *plan.Pattern) []*Target {
 		name = "syscalls"
 	}
 	return []*Target{{Source: &SystemCalls{List: list, All: p.Args[0] == "*", Exact: s.mustMissNone()},
-		Text: "syscall:" + p.Args[0], Name: name, Pos: p.Pos}}
+		Text: p.Provider + ":" + p.Args[0], Name: name, Pos: p.Pos}}
 }
 
 // names has those of other interfaces once.
-func (s *SystemCalls) names(*Target) (out []string) {
+func (s *SystemCalls) names(t *Target) (out []string) {
+	provider, _, _ := strings.Cut(t.Text, ":")
 	for _, sc := range s.List {
-		if name := "syscall:" + sc.Name; sc.Entry == kernel.EntryNative || !slices.Contains(out, name) {
+		if name := provider + ":" + sc.Name; sc.Entry == kernel.EntryNative || !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
@@ -75,12 +77,12 @@ func (s search) knownCalls(list []kernel.Syscall) []kernel.Syscall {
 func (s *SystemCalls) first(_ *Target, seen map[string]bool) bool {
 	switch {
 	case s.All:
-		return once(seen, "all "+otherCalls)
+		return once(seen, "all of "+otherCalls)
 	case seen[otherCalls]:
 		return false
 	}
 	s.List = slices.DeleteFunc(slices.Clone(s.List), func(sc kernel.Syscall) bool {
-		return !once(seen, fmt.Sprint("syscall:", sc.Nr, sc.Name))
+		return !once(seen, fmt.Sprint("system call ", sc.Nr, sc.Name))
 	})
 	return len(s.List) > 0
 }

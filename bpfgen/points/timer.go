@@ -16,14 +16,9 @@ type Timer struct {
 	tree.Clock
 }
 
-// profile gives the target of profile:99hz, profile:hz:99.
-func profile(_ search, p *plan.Pattern) []*Target {
-	return []*Target{{Source: readTimer(p, true), Text: p.Text, Name: "profile", Pos: p.Pos}}
-}
-
-// interval gives the target of interval:1s, interval:ms:100.
-func interval(_ search, p *plan.Pattern) []*Target {
-	return []*Target{{Source: readTimer(p, false), Text: p.Text, Name: "interval", Pos: p.Pos}}
+// timer gives the target of profile:99hz, interval:1s, interval:ms:100.
+func timer(_ search, p *plan.Pattern) []*Target {
+	return []*Target{{Source: readTimer(p, kindOf(p).EveryCPU), Text: p.Text, Name: p.Provider, Pos: p.Pos}}
 }
 
 func readTimer(p *plan.Pattern, everyCPU bool) *Timer {

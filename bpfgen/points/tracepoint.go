@@ -20,14 +20,15 @@ type Tracepoint struct {
 
 // tracepoints gives the targets of tracepoint:CATEGORY:NAME.
 func (s search) tracepoints(p *plan.Pattern) []*Target {
-	fields(p, 2, "tracepoint:CATEGORY:NAME")
+	patterns(p)
 	names, err := s.Facts.MatchTracepoints(p.Args[0], p.Args[1])
 	if err != nil {
 		refusal.Wrong(p.Pos, "%v", err)
 	}
 	var out []*Target
 	for _, n := range names {
-		out = append(out, &Target{Source: s.tracepoint(n), Text: "tracepoint:" + n.String(), Name: n.Name, Pos: p.Pos})
+		out = append(out, &Target{Source: s.tracepoint(n), Text: p.Provider + ":" + n.String(), Name: n.Name,
+			Pos: p.Pos})
 	}
 	if len(out) == 0 {
 		if _, err := s.Facts.Tracepoint(p.Args[0], p.Args[1]); err != nil && !kernel.IsPattern(p.Args[0]+p.Args[1]) {

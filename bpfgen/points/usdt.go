@@ -28,12 +28,12 @@ func (s search) staticProbes(p *plan.Pattern) []*Target {
 	for _, probe := range list {
 		for i := range probe.Places {
 			site := &probe.Places[i]
-			f := &Function{Name: probe.Name, Text: "usdt:" + at.Name + ":" + probe.Provider + ":" + probe.Name,
+			f := &Function{Name: probe.Name, Text: p.Provider + ":" + at.Name + ":" + probe.Provider + ":" + probe.Name,
 				User: true, Site: site}
 			f.Place = tree.Place{Func: probe.Provider + ":" + probe.Name, Offset: site.Offset,
 				Semaphore: site.Semaphore}
 			fs.Funcs = append(fs.Funcs, f)
 		}
 	}
-	return []*Target{{Source: fs, Text: p.Text, Name: "usdt", Pos: p.Pos}}
+	return []*Target{{Source: fs, Text: p.Text, Name: p.Provider, Pos: p.Pos}}
 }

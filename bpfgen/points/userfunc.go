@@ -31,10 +31,10 @@ func (s search) userFunctions(p *plan.Pattern) []*Target {
 	list, at := s.findFunctions(p, u)
 	name, offset := u.function, u.offset
 	s.mustHave(s.Facts.Features().Uprobe, "uprobes", s.Facts.Features().Why["uprobe"], p)
-	fs := &Functions{Mech: expanderOf(p).mech, Binary: at.Path, Process: s.onlyProcess(),
+	fs := &Functions{Mech: mechanism(p), Binary: at.Path, Process: s.onlyProcess(),
 		Bare: offset == 0 && list[0].Inside == 0}
 	t := &Target{Source: fs, Name: name, Text: p.Text, Pos: p.Pos}
-	gives := point.Must(p.Provider)
+	gives := kindOf(p)
 	calls := gives.Has("duration")
 	if calls {
 		t.Source = &FunctionCalls{Functions: fs}
@@ -288,7 +288,7 @@ func (s search) findFunctions(p *plan.Pattern, u userPattern) ([]binary.Function
 	if s.Programs == nil {
 		refusal.Wrong(p.Pos, "%s: programs cannot be looked at here", p.Text)
 	}
-	ends := point.Must(p.Provider).Has("ret")
+	ends := kindOf(p).Has("ret")
 	list, at, err := s.Programs.Functions(binary.Query{File: file, Source: u.source, Pattern: name,
 		Copies: !ends && u.offset == 0, Most: maxFunctions})
 	s.tellReplaced(p, at)

@@ -29,7 +29,7 @@ func sourceLineOf(p *plan.Pattern) (l sourceLine, ok bool) {
 
 // lines gives the target of a line.
 func (s search) lines(p *plan.Pattern, l sourceLine) []*Target {
-	if !point.Must(p.Provider).TakesOffset {
+	if !kindOf(p).TakesOffset {
 		refusal.Wrong(p.Pos, "%s: a line is a place, and has no return: uprobe:%s", p.Text,
 			strings.Join(p.Args, ":"))
 	}
@@ -47,7 +47,7 @@ func (s search) lines(p *plan.Pattern, l sourceLine) []*Target {
 		refusal.Wrong(p.Pos, "%s is at %d places; a probe takes at most %d", p.Text, len(list), maxFunctions)
 	}
 	s.mustHave(s.Facts.Features().Uprobe, "uprobes", s.Facts.Features().Why["uprobe"], p)
-	fs := &Functions{Mech: expanderOf(p).mech, Binary: at.Path, Process: s.onlyProcess()}
+	fs := &Functions{Mech: mechanism(p), Binary: at.Path, Process: s.onlyProcess()}
 	t := &Target{Source: fs, Name: p.Provider, Text: p.Text, Pos: p.Pos}
 	inlined := 0
 	for _, fn := range list {

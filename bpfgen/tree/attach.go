@@ -38,6 +38,8 @@ type attachTraits struct {
 	popped bool
 	// user: it stands in a user program.
 	user bool
+	// into is the word for a way into functions in the text of a tree; "" for a way to something else.
+	into string
 }
 
 // attachBelow says what is below a program in the stack of the kernel.
@@ -63,16 +65,16 @@ var attachTable = [numAttachKinds]attachTraits{
 	AttachInterval:      {below: belowSample},
 	AttachSyscallEnter:  {below: belowTracing, syscall: true},
 	AttachSyscallExit:   {below: belowTracing, syscall: true},
-	AttachKprobe:        {below: belowEvent},
-	AttachKretprobe:     {below: belowEvent, popped: true},
-	AttachFentry:        {below: belowTrampoline},
-	AttachFexit:         {below: belowTrampoline},
-	AttachUprobe:        {below: belowEvent, user: true},
-	AttachUretprobe:     {below: belowEvent, user: true, popped: true},
+	AttachKprobe:        {below: belowEvent, into: "kprobe"},
+	AttachKretprobe:     {below: belowEvent, into: "kretprobe", popped: true},
+	AttachFentry:        {below: belowTrampoline, into: "fentry"},
+	AttachFexit:         {below: belowTrampoline, into: "fexit"},
+	AttachUprobe:        {below: belowEvent, into: "uprobe", user: true},
+	AttachUretprobe:     {below: belowEvent, into: "uretprobe", user: true, popped: true},
 	AttachPerf:          {below: belowSample},
 	AttachWatchpoint:    {below: belowSample},
 	AttachIter:          {below: belowEvent},
-	AttachHook:          {below: belowTrampoline},
+	AttachHook:          {below: belowTrampoline, into: "lsm"},
 }
 
 // traits are the row of k.

@@ -9,8 +9,10 @@ import (
 func TestAttachWords(t *testing.T) {
 	ways := []Way{Tracepoint{}, RawTracepoint{}, SyscallEnter{}, SyscallExit{}, Clock{}, Clock{EveryCPU: true},
 		Counter{}, Watchpoint{}, Iterator{}}
-	for mech := range mechanisms {
-		ways = append(ways, &Functions{Mech: mech})
+	for _, kind := range AttachKinds() {
+		if kind.traits().into != "" {
+			ways = append(ways, &Functions{Mech: kind})
+		}
 	}
 	words, kinds := map[string]bool{}, map[AttachKind]bool{}
 	for _, way := range ways {

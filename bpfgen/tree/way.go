@@ -246,15 +246,9 @@ func (c Counter) text(int) string {
 	return fmt.Sprintf("perf %d:%#x every %d", c.Type, c.Config, c.Period)
 }
 
-// mechanisms are the words for the ways into functions.
-var mechanisms = map[AttachKind]string{
-	AttachKprobe: "kprobe", AttachKretprobe: "kretprobe", AttachFentry: "fentry", AttachFexit: "fexit",
-	AttachUprobe: "uprobe", AttachUretprobe: "uretprobe", AttachHook: "lsm",
-}
-
 func (f *Functions) text(int) string {
-	word, known := mechanisms[f.Mech]
-	if !known {
+	word := f.Mech.traits().into
+	if word == "" {
 		panic(fmt.Sprintf("no word for the way %d into functions", f.Mech))
 	}
 	var b strings.Builder

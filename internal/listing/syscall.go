@@ -16,7 +16,7 @@ func (s *Source) syscalls(r *Result, k *point.Kind, rest string) error {
 	found := onePerName(kernel.MatchSyscalls(orAll(rest)))
 	for i := range found {
 		sc := &found[i]
-		r.Points = append(r.Points, &Point{Name: "syscall:" + sc.Name, Kind: k.Name, detail: func(p *Point) {
+		r.Points = append(r.Points, &Point{Name: k.Name + ":" + sc.Name, Kind: k.Name, detail: func(p *Point) {
 			syscall(k, p, sc)
 			if sc.Entry == kernel.EntryNative && s.lacks(sc.Name) {
 				p.Notes = append(p.Notes, "this kernel does not seem to have it")
@@ -25,7 +25,7 @@ func (s *Source) syscalls(r *Result, k *point.Kind, rest string) error {
 	}
 	if len(found) == 0 && !kernel.IsPattern(rest) {
 		if near := kernel.Suggest(rest, kernel.SyscallNames()); near != "" {
-			r.hint(didYouMean("syscall:" + near))
+			r.hint(didYouMean(k.Name + ":" + near))
 		}
 	}
 	return nil

@@ -26,20 +26,20 @@ func (s *Source) tracepoints(r *Result, k *point.Kind, rest string) error {
 		return nil
 	}
 	for _, n := range found {
-		r.Points = append(r.Points, &Point{Name: "tracepoint:" + n.String(), Kind: k.Name, detail: s.tracepoint(n)})
+		r.Points = append(r.Points, &Point{Name: k.Name + ":" + n.String(), Kind: k.Name, detail: s.tracepoint(n)})
 	}
 	if len(found) == 0 {
-		r.hint(s.nearTracepoint(group, name))
+		r.hint(s.nearTracepoint(k, group, name))
 	}
 	return nil
 }
 
 // nearTracepoint is a hint for names that no tracepoint has.
-func (s *Source) nearTracepoint(group, name string) string {
+func (s *Source) nearTracepoint(k *point.Kind, group, name string) string {
 	if !kernel.IsPattern(group) {
 		var none *kernel.NoPointError
 		if _, err := s.Facts.Tracepoint(group, name); errors.As(err, &none) && none.Near != "" {
-			return didYouMean("tracepoint:" + none.Near)
+			return didYouMean(k.Name + ":" + none.Near)
 		}
 	}
 	if kernel.IsPattern(name) {
@@ -56,7 +56,7 @@ func (s *Source) nearTracepoint(group, name string) string {
 	near := kernel.Suggest(name, names)
 	for _, n := range all {
 		if near != "" && n.Name == near {
-			return didYouMean("tracepoint:" + n.String())
+			return didYouMean(k.Name + ":" + n.String())
 		}
 	}
 	return ""
@@ -138,7 +138,7 @@ func (s *Source) rawTracepoints(r *Result, k *point.Kind, rest string) error {
 		return nil
 	}
 	for _, name := range found {
-		r.Points = append(r.Points, &Point{Name: "rawtracepoint:" + name, Kind: k.Name, detail: s.rawTracepoint(name)})
+		r.Points = append(r.Points, &Point{Name: k.Name + ":" + name, Kind: k.Name, detail: s.rawTracepoint(name)})
 	}
 	if len(found) == 0 && !kernel.IsPattern(rest) {
 		_, err := s.Facts.RawTracepoint(rest)

@@ -317,7 +317,7 @@ func (s *Source) staticProbes(r *Result, k *point.Kind, rest string) error {
 			continue
 		}
 		for _, probe := range list {
-			name := "usdt:" + at.Name + ":" + probe.Provider + ":" + probe.Name
+			name := k.Name + ":" + at.Name + ":" + probe.Provider + ":" + probe.Name
 			r.Points = append(r.Points, &Point{Name: name, Kind: k.Name, File: at.Name, detail: staticProbe(probe)})
 		}
 	}

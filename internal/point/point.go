@@ -69,6 +69,8 @@ type Kind struct {
 	Set string
 	// Bare: names without a kind are looked for here. BareTraced: so they are where one process is traced.
 	Bare, BareTraced bool
+	// EveryCPU: the points beat on every CPU, as samples of what runs there; else on one.
+	EveryCPU bool
 	// Few: the kind alone, without a pattern, lists all of them.
 	Few bool
 	// Categories: a name has a category in front of it.
@@ -95,6 +97,12 @@ type Kind struct {
 
 // Has reports whether the kind adds a part to the event.
 func (k *Kind) Has(part string) bool { return slices.Contains(k.Gives, part) }
+
+// Calls reports whether an event of the kind is a whole call of a function, from its entry to its return.
+func (k *Kind) Calls() bool { return k.Has("duration") }
+
+// Returns reports whether the points of the kind are where functions return.
+func (k *Kind) Returns() bool { return k.Has("ret") && !k.Calls() }
 
 // AttachedBy reports whether a way is one of those by which it is attached.
 func (k *Kind) AttachedBy(way kernel.Way) bool {

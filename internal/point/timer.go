@@ -11,8 +11,8 @@ var Timers = &Family{Name: "timers", Kinds: []*Kind{
 		Form: "RATE", Wanted: "99hz", Max: 2,
 		What:     "samples on every CPU",
 		Examples: []string{"profile:99hz", "profile:10ms"},
-		Few:      true,
-		Ways:     []*Way{byClock},
+		Few:      true, EveryCPU: true,
+		Ways: []*Way{byClock},
 	},
 	{
 		Name: "interval", Short: "i",
