@@ -8,7 +8,7 @@ import (
 
 	"go.starlark.net/starlark"
 
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/starlark/value"
 )
 
@@ -194,7 +194,7 @@ func (f *Flag) convert(th *starlark.Thread, text string) (starlark.Value, error)
 
 // near is a hint for a misspelt word.
 func near(word string, words []string) string {
-	if s := kernel.Suggest(word, words); s != "" {
+	if s := naming.Suggest(word, words); s != "" {
 		return " (did you mean " + s + "?)"
 	}
 	return ""

@@ -8,7 +8,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/internal/flags"
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // HelpWanted reports whether the arguments ask for help.
@@ -127,7 +127,7 @@ func (fs *Flags) nearFlag(word string) string {
 	for _, d := range fs.decls {
 		names = append(names, d.word())
 	}
-	if near := kernel.Suggest(strings.TrimLeft(word, "-"), names); near != "" {
+	if near := naming.Suggest(strings.TrimLeft(word, "-"), names); near != "" {
 		return fmt.Sprintf(" (did you mean --%s?)", near)
 	}
 	return ""

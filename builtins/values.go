@@ -7,7 +7,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/starlark/value"
 )
 
@@ -53,7 +53,7 @@ is another one, and {a,b} is one of these texts.`,
 			if err := c.unpack("text", &s, "pattern", &pattern); err != nil {
 				return nil, err
 			}
-			g, err := kernel.CompileGlob(pattern)
+			g, err := naming.Compile(pattern)
 			if err != nil {
 				return nil, fmt.Errorf("matches: %w", err)
 			}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -20,7 +21,7 @@ func (b operators) warnNoCall(label, s string, pos plan.Pos) {
 		return
 	}
 	near := ""
-	if sc, found := kernel.SyscallByName(kernel.Suggest(name, kernel.SyscallNames())); found {
+	if sc, found := kernel.SyscallByName(naming.Suggest(name, kernel.SyscallNames())); found {
 		near = " (did you mean " + prefix + sc.Name + "?)"
 	}
 	b.u.warnf(pos, "no system call has the name %q%s", s, near)

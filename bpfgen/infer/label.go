@@ -6,7 +6,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -181,7 +181,7 @@ func callMatches(b *body, args []arg, pos plan.Pos) val {
 	if !ok {
 		refuse(pos, "matches takes a constant glob in a kernel half")
 	}
-	g, err := kernel.CompileGlob(glob)
+	g, err := naming.Compile(glob)
 	if err != nil {
 		wrong(pos, "%v", err)
 	}
@@ -212,7 +212,7 @@ func callMatches(b *body, args []arg, pos plan.Pos) val {
 }
 
 // fitsPattern refuses a pattern that is too long for the word in which a kernel half keeps how far it has come.
-func fitsPattern(g kernel.Glob, pos plan.Pos) {
+func fitsPattern(g naming.Glob, pos plan.Pos) {
 	for _, alt := range g.Alternatives() {
 		n := 0
 		for _, e := range alt {

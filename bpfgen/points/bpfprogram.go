@@ -4,13 +4,14 @@ import (
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/plan"
 )
 
 // bpfPrograms gives the targets of fentry:bpf:PROGRAM and fexit:bpf:PROGRAM. A
 // trampoline needs the program's own types (5.5), and its argument is the context.
 func (s search) bpfPrograms(p *plan.Pattern) []*Target {
-	glob, err := kernel.CompileGlob(p.Args[1])
+	glob, err := naming.Compile(p.Args[1])
 	if err != nil {
 		refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
 	}
@@ -26,7 +27,7 @@ func (s search) bpfPrograms(p *plan.Pattern) []*Target {
 		names = append(names, prog.Name)
 		switch {
 		case !glob.Match(prog.Name):
-		case prog.Func == 0 && !kernel.IsPattern(p.Args[1]):
+		case prog.Func == 0 && !naming.IsPattern(p.Args[1]):
 			refusal.Wrong(p.Pos, "%s: program %d was loaded without types (BTF), and nothing can be attached to it",
 				p.Text, prog.ID)
 		case prog.Func != 0:

@@ -7,6 +7,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/point"
 )
@@ -60,7 +61,7 @@ func patterns(p *plan.Pattern) {
 		refusal.Wrong(p.Pos, "%s: the form is %s:%s", p.Text, k.Name, k.Wanted)
 	}
 	for _, a := range p.Args {
-		if _, err := kernel.CompileGlob(a); err != nil {
+		if _, err := naming.Compile(a); err != nil {
 			refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -72,7 +73,7 @@ func (s search) functionOffset(p *plan.Pattern) (name string, offset uint64) {
 	if err != nil || offset > 1<<30 {
 		refusal.Wrong(p.Pos, "%s: the offset is a number of bytes, such as +16 or +0x10, got %q", p.Text, text)
 	}
-	if kernel.IsPattern(name) {
+	if naming.IsPattern(name) {
 		refusal.Wrong(p.Pos, "%s: an offset needs one function, not a pattern", p.Text)
 	}
 	return name, offset
@@ -92,7 +93,7 @@ func (s search) kernelFunctions(p *plan.Pattern) []*Target {
 	}
 	fs := &Functions{Mech: mechanism(p)}
 	t.Source = fs
-	if kernel.IsPattern(name) {
+	if naming.IsPattern(name) {
 		t.Name = p.Provider
 	}
 	if fs.Mech == tree.AttachKretprobe { // what a kernel wholly lacks comes before what it has by another name
@@ -124,11 +125,11 @@ func (s search) kernelFunctions(p *plan.Pattern) []*Target {
 }
 
 func (s search) matchFunctions(p *plan.Pattern, name string) []*kernel.Function {
-	if _, err := kernel.CompileGlob(name); err != nil {
+	if _, err := naming.Compile(name); err != nil {
 		refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
 	}
 	module, _ := moduleOf(p)
-	if kernel.IsPattern(module) {
+	if naming.IsPattern(module) {
 		refusal.Wrong(p.Pos, "%s: name one module; without one the functions of all are matched", p.Text)
 	}
 	list, err := s.Facts.MatchFunctionsOf(module, name)

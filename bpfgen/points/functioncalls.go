@@ -2,7 +2,7 @@ package points
 
 import (
 	"github.com/startrace/startrace/bpfgen/tree"
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -15,7 +15,7 @@ func (s search) kernelSpan(p *plan.Pattern) []*Target {
 	_, name := moduleOf(p)
 	fs := &Functions{Mech: tree.AttachKprobe}
 	t := &Target{Source: &FunctionCalls{Functions: fs}, Name: name, Text: p.Text, Pos: p.Pos}
-	if kernel.IsPattern(t.Name) {
+	if naming.IsPattern(t.Name) {
 		t.Name = p.Provider
 	}
 	for _, fn := range s.matchFunctions(p, name) {

@@ -6,6 +6,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -19,7 +20,7 @@ func byKprobe(p *plan.Pattern) bool {
 // reason; such functions are missing in the lists of others, so it comes first.
 // Trampolines have a list of their own, which the kernel does not show.
 func (s search) mayProbe(p *plan.Pattern, name string) {
-	if kernel.IsPattern(name) || !byKprobe(p) {
+	if naming.IsPattern(name) || !byKprobe(p) {
 		return
 	}
 	if err := s.blacklisted(name); err != nil {
@@ -39,7 +40,7 @@ func (s search) blacklisted(name string) error {
 // probe: the list goes on without it, with a word.
 func (s search) leftOut(one plan.Point) bool {
 	p, ok := one.(*plan.Pattern)
-	if !ok || !byKprobe(p) || len(p.Args) != 1 || kernel.IsPattern(p.Args[0]) {
+	if !ok || !byKprobe(p) || len(p.Args) != 1 || naming.IsPattern(p.Args[0]) {
 		return false
 	}
 	err := s.blacklisted(p.Args[0])
@@ -66,7 +67,7 @@ func (s search) mustBeProbed(one plan.Point, targets []*Target) {
 // several files share one, and by name the kernel would take the first, or none
 // (6.6). nil where the name says it all.
 func (s search) namesakes(p *plan.Pattern, at tree.Place) []tree.Place {
-	if !byKprobe(p) || kernel.IsPattern(p.Args[0]) {
+	if !byKprobe(p) || naming.IsPattern(p.Args[0]) {
 		return nil
 	}
 	addrs, err := s.Facts.Namesakes(at.Func)

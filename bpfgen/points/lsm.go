@@ -4,6 +4,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -36,7 +37,7 @@ func (s search) hooks(p *plan.Pattern) []*Target {
 	for _, h := range list {
 		f := hookPoint(p, h)
 		switch why := s.Facts.NoHook(h); {
-		case why != "" && !kernel.IsPattern(p.Args[0]):
+		case why != "" && !naming.IsPattern(p.Args[0]):
 			refusal.Wrong(p.Pos, "%s: %s", p.Text, why)
 		case why != "":
 			s.notef(p.Pos, "%s: %s is left out: %s", p.Text, f.Text, why)
@@ -49,7 +50,7 @@ func (s search) hooks(p *plan.Pattern) []*Target {
 			s.Facts.NoHook(list[0]))
 	}
 	t := &Target{Source: Hooks{fs}, Text: p.Text, Name: p.Args[0], Pos: p.Pos}
-	if kernel.IsPattern(t.Name) {
+	if naming.IsPattern(t.Name) {
 		t.Name = p.Provider
 	}
 	return []*Target{t}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -36,7 +37,7 @@ func grows(p *plan.Pattern) bool {
 		return false
 	}
 	named := strings.Contains(strings.Join(p.Args, ":"), ":")
-	return p.Args[0] != "bpf" && (named || kernel.IsPattern(strings.Join(p.Args, ":")))
+	return p.Args[0] != "bpf" && (named || naming.IsPattern(strings.Join(p.Args, ":")))
 }
 
 // moduleOf splits MODULE:NAME; "" where no module is named.
@@ -61,7 +62,7 @@ func (s search) waits(p *plan.Pattern) bool {
 	if kindOf(p).Categories {
 		module = p.Args[0]
 	}
-	if kernel.IsPattern(module) || s.Facts.ModuleState(module) != kernel.ModuleInstalled {
+	if naming.IsPattern(module) || s.Facts.ModuleState(module) != kernel.ModuleInstalled {
 		return false
 	}
 	if refuse := expanderOf(p).mayWait; refuse != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -31,7 +32,7 @@ func (s search) rawTracepoints(p *plan.Pattern) []*Target {
 		out = append(out, &Target{Source: &RawTracepoint{Of: n}, Text: p.Provider + ":" + n, Name: n, Pos: p.Pos})
 	}
 	if len(out) == 0 {
-		if _, err := s.Facts.RawTracepoint(name); err != nil && !kernel.IsPattern(name) {
+		if _, err := s.Facts.RawTracepoint(name); err != nil && !naming.IsPattern(name) {
 			refusal.Wrong(p.Pos, "%v", err)
 		}
 		refusal.Wrong(p.Pos, "no raw tracepoint matches %s", p.Text)

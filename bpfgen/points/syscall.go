@@ -7,6 +7,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -28,7 +29,7 @@ func (s search) syscalls(p *plan.Pattern) []*Target {
 		refusal.Wrong(p.Pos, "no system call matches %s%s", p.Text, refusal.Near(p.Args[0], kernel.SyscallNames()))
 	}
 	name := p.Args[0]
-	if kernel.IsPattern(name) {
+	if naming.IsPattern(name) {
 		name = "syscalls"
 	}
 	return []*Target{{Source: &SystemCalls{List: list, All: p.Args[0] == "*", Exact: s.mustMissNone()},

@@ -7,6 +7,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -31,7 +32,7 @@ func (s search) tracepoints(p *plan.Pattern) []*Target {
 			Pos: p.Pos})
 	}
 	if len(out) == 0 {
-		if _, err := s.Facts.Tracepoint(p.Args[0], p.Args[1]); err != nil && !kernel.IsPattern(p.Args[0]+p.Args[1]) {
+		if _, err := s.Facts.Tracepoint(p.Args[0], p.Args[1]); err != nil && !naming.IsPattern(p.Args[0]+p.Args[1]) {
 			refusal.Wrong(p.Pos, "%v", err)
 		}
 		refusal.Wrong(p.Pos, "no tracepoint matches %s", p.Text)

@@ -13,6 +13,7 @@ import (
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/locals"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/point"
 	"github.com/startrace/startrace/internal/signature"
@@ -39,7 +40,7 @@ func (s search) userFunctions(p *plan.Pattern) []*Target {
 	if calls {
 		t.Source = &FunctionCalls{Functions: fs}
 	}
-	if kernel.IsPattern(name) {
+	if naming.IsPattern(name) {
 		t.Name = p.Provider
 	}
 	tails := 0
@@ -229,7 +230,7 @@ func (u userPattern) named(fn binary.Function) string {
 	switch {
 	case u.source == "":
 		return fn.Name
-	case kernel.IsPattern(u.source):
+	case naming.IsPattern(u.source):
 		return "@" + fn.File + ":" + fn.Name
 	}
 	return "@" + u.source + ":" + fn.Name
@@ -301,7 +302,7 @@ func (s search) findFunctions(p *plan.Pattern, u userPattern) ([]binary.Function
 	switch {
 	case err != nil:
 		unread(p, file, err)
-	case len(list) == 0 && at.Left > 0 && !kernel.IsPattern(name):
+	case len(list) == 0 && at.Left > 0 && !naming.IsPattern(name):
 		refusal.Wrong(p.Pos, "%s: %s", p.Text, at.Why)
 	case len(list) == 0 && at.Left > 0:
 		refusal.Wrong(p.Pos, "%s: of what matches nothing can be probed (%s): %s", p.Text,

@@ -6,7 +6,7 @@ package refusal
 import (
 	"fmt"
 
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -58,7 +58,7 @@ func Attempt(f func()) (r *Refusal) {
 
 // Near is a hint for a misspelt name, "" where no name is like it.
 func Near(name string, names []string) string {
-	if near := kernel.Suggest(name, names); near != "" {
+	if near := naming.Suggest(name, names); near != "" {
 		return " (did you mean " + near + "?)"
 	}
 	return ""

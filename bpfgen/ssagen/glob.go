@@ -6,7 +6,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/tree"
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // A pattern is a glob as a bit-parallel automaton: element i of the pattern
@@ -55,7 +55,7 @@ func (b texts) containsPattern(c string) pattern {
 
 // patterns are the alternatives of a glob, which infer has checked.
 func (b texts) patterns(glob string) []pattern {
-	g, err := kernel.CompileGlob(glob)
+	g, err := naming.Compile(glob)
 	if err != nil {
 		b.fail("%v", err)
 	}

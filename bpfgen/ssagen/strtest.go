@@ -5,7 +5,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/tree"
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // compareStr branches on a comparison of strings.
@@ -121,7 +121,7 @@ func constTest(op tree.Op, s, c string) bool {
 	case tree.OpContains:
 		return strings.Contains(s, c)
 	}
-	g, err := kernel.CompileGlob(c)
+	g, err := naming.Compile(c)
 	return err == nil && g.Match(s)
 }
 

@@ -15,9 +15,9 @@ import (
 
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/gofunc"
-	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/locals"
 	"github.com/startrace/startrace/internal/locate"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usertypes"
 )
@@ -198,7 +198,7 @@ func (f *Finder) file(name string) (*elffile.File, *File, error) {
 
 // others are the names of a function besides its own that a pattern matches.
 func others(e *elffile.File, fn elffile.Function, pattern string) (out []string) {
-	g, err := kernel.CompileGlob(pattern)
+	g, err := naming.Compile(pattern)
 	if err != nil {
 		return nil
 	}
@@ -211,11 +211,11 @@ func others(e *elffile.File, fn elffile.Function, pattern string) (out []string)
 }
 
 func match(e *elffile.File, pattern string) (list []elffile.Function, exact bool, err error) {
-	if !kernel.IsPattern(pattern) {
+	if !naming.IsPattern(pattern) {
 		list, err = e.Lookup(pattern)
 		return list, true, err
 	}
-	g, err := kernel.CompileGlob(pattern)
+	g, err := naming.Compile(pattern)
 	if err != nil {
 		return nil, false, err
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/gofunc"
-	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/locals"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/sourcefunc"
 	"github.com/startrace/startrace/internal/sourceline"
@@ -60,7 +60,7 @@ func (f *Finder) inSource(e *elffile.File, at *File, q Query) ([]*sourcefunc.Fun
 		return nil, err
 	}
 	ask := sourcefunc.Query{Name: is}
-	if !kernel.IsPattern(q.Pattern) {
+	if !naming.IsPattern(q.Pattern) {
 		ask.Text = q.Pattern
 	}
 	if q.Source == "" {
@@ -85,10 +85,10 @@ func (f *Finder) inSource(e *elffile.File, at *File, q Query) ([]*sourcefunc.Fun
 
 // sourceFiles are those of a name or pattern.
 func sourceFiles(text string) (*sourceline.Files, error) {
-	if !kernel.IsPattern(text) {
+	if !naming.IsPattern(text) {
 		return sourceline.FilesOf(text), nil
 	}
-	g, err := kernel.CompileGlob(text)
+	g, err := naming.Compile(text)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (f *Finder) notInSource(d *dwarfinfo.Data, at *File, q Query) error {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	message := fmt.Sprintf("no function of %s in %s matches %s", q.Source, at.Name, q.Pattern)
-	if near := kernel.Suggest(q.Pattern, names); near != "" {
+	if near := naming.Suggest(q.Pattern, names); near != "" {
 		return fmt.Errorf("%s; did you mean %q?", message, near)
 	}
 	if other := f.elsewhere(d, q.Pattern); other != "" {
@@ -134,7 +134,7 @@ const mostNamed = 6
 
 // elsewhere says in which file a function of a name is; "" for a pattern, and where there is none.
 func (f *Finder) elsewhere(d *dwarfinfo.Data, name string) string {
-	if kernel.IsPattern(name) {
+	if naming.IsPattern(name) {
 		return ""
 	}
 	is, err := elffile.Matcher(name)

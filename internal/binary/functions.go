@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/elffile"
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // Functions gives the functions of a file that a query means, and the copies of them that were inlined.
@@ -22,7 +22,7 @@ func (f *Finder) Functions(q Query) ([]Function, *File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	exact := !kernel.IsPattern(q.Pattern)
+	exact := !naming.IsPattern(q.Pattern)
 	if exact && out.NoReturnProbes == "" && slices.ContainsFunc(list, func(fn elffile.Function) bool {
 		return callsBack(e, fn)
 	}) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/elffile"
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/sourcefunc"
 	"github.com/startrace/startrace/internal/sourceline"
 )
@@ -22,7 +22,7 @@ func (f *Finder) SourceFiles(file, pattern string) ([]string, *File, error) {
 	if table == nil {
 		return nil, out, withoutDebugInfo(out)
 	}
-	g, err := kernel.CompileGlob(pattern)
+	g, err := naming.Compile(pattern)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,7 +72,7 @@ func (f *Finder) nameFiles(e *elffile.File, at *File, q Query, inSource []*sourc
 		return
 	}
 	given := func(string) string { return q.Source }
-	if kernel.IsPattern(q.Source) {
+	if naming.IsPattern(q.Source) {
 		all, err := sourceline.All(f.signatures(at.Path, e).Data())
 		if err != nil {
 			return

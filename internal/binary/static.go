@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/usdt"
 )
 
@@ -38,7 +38,7 @@ func missingStatic(all []usdt.StaticProbe, file, pattern string) error {
 	if !strings.Contains(pattern, ":") {
 		full = names
 	}
-	if near := kernel.Suggest(pattern, full); near != "" {
+	if near := naming.Suggest(pattern, full); near != "" {
 		return fmt.Errorf("%s has no static probe %s; did you mean %s?", file, pattern, near)
 	}
 	return fmt.Errorf("%s has no static probe %s; startrace list 'usdt:%s:*' shows the %d that it has", file, pattern,

@@ -13,6 +13,7 @@ import (
 	"github.com/startrace/startrace/docs"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/stdlib"
 )
 
@@ -45,7 +46,7 @@ func Doc(w io.Writer, name string) error {
 // Help is Doc for a word that is no command; commands are the words that may
 // have been meant.
 func Help(w io.Writer, name string, commands []string) error {
-	if near := kernel.Suggest(name, commands); near != "" {
+	if near := naming.Suggest(name, commands); near != "" {
 		if _, known := builtins.Lookup(name); !known {
 			return mistake.Usagef("there is no help for %s (did you mean %s?)", name, near)
 		}

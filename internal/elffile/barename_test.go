@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // bareNames are names as g++ 12.2 and rustc 1.95 have made them, and what is shown of them.
@@ -133,7 +133,7 @@ func TestBare(t *testing.T) {
 func TestMatcherTakesEachForm(t *testing.T) {
 	for _, pair := range bareNames {
 		for _, form := range []string{pair[0], Demangle(pair[0]), DemangleShort(pair[0]), Bare(pair[0])} {
-			if kernel.IsPattern(form) {
+			if naming.IsPattern(form) {
 				continue // of which some signs mean something else
 			}
 			is, err := Matcher(form)
@@ -155,7 +155,7 @@ func TestLookupByBareName(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %d", name, list, err, want)
 		}
 	}
-	glob, err := kernel.CompileGlob("shop::*::get")
+	glob, err := naming.Compile("shop::*::get")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // All ways to link: the bytes at the place in the file are the function's.
@@ -59,7 +59,7 @@ func TestAliasesAndIFunc(t *testing.T) {
 	if got := f.Aliases(fn.Addr); !slices.Equal(got, []string{"shown", "twin", "__twin"}) {
 		t.Errorf("got %q", got)
 	}
-	glob, err := kernel.CompileGlob("*twin")
+	glob, err := naming.Compile("*twin")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestDemangled(t *testing.T) {
 		"ns::{first,absent}": "ns::first(int) ns::first(double)",
 		"ns::absent*":        "",
 	} {
-		glob, err := kernel.CompileGlob(pattern)
+		glob, err := naming.Compile(pattern)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // Functions gives all functions by ascending address; several names of one
@@ -131,8 +131,8 @@ func (t *functionTable) cloned() bool {
 // and Find do.
 func Matcher(pattern string) (func(name string) bool, error) {
 	is := func(text string) bool { return text == pattern }
-	if kernel.IsPattern(pattern) {
-		g, err := kernel.CompileGlob(pattern)
+	if naming.IsPattern(pattern) {
+		g, err := naming.Compile(pattern)
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +148,7 @@ func means(is func(string) bool, name string) bool {
 
 // Find gives the functions that have a matching name, mangled or not, one for each address; none if none matches. A
 // clone matches by the name of its function, too. Parts of functions match only patterns that name them.
-func (f *File) Find(pattern kernel.Glob) ([]Function, error) {
+func (f *File) Find(pattern naming.Glob) ([]Function, error) {
 	t := f.table()
 	if len(t.list) == 0 {
 		return nil, f.strippedError(t)
@@ -225,7 +225,7 @@ func (f *File) missing(name string, t *functionTable) error {
 		}
 	}
 	hint := fmt.Sprintf("; startrace list 'uprobe:%s:*' shows those that it has", f.Path)
-	if near := kernel.Suggest(name, names); near != "" {
+	if near := naming.Suggest(name, names); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	} else if t.stripped {
 		hint = fmt.Sprintf(": it is stripped, only its %d dynamic symbols are left; %s", len(t.list), f.symbolAdvice())

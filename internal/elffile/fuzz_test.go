@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // tiny is a stripped-down ELF file: code, a symbol table and a build id, of
@@ -49,7 +49,7 @@ func TestEveryPrefix(t *testing.T) {
 // No change of a byte, and none of four, makes anything panic.
 func FuzzFile(f *testing.F) {
 	f.Add(tiny(f))
-	glob, err := kernel.CompileGlob("*e*")
+	glob, err := naming.Compile("*e*")
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // ErrNoVariable says that a file has no variable of a name.
@@ -46,7 +46,7 @@ func (f *File) Variable(name string) (Variable, error) {
 		}
 	}
 	hint := ""
-	if near := kernel.Suggest(name, names); near != "" {
+	if near := naming.Suggest(name, names); near != "" {
 		hint = " (did you mean " + near + "?)"
 	} else if len(names) == 0 {
 		hint = ": its names of variables were stripped"

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // A Set is flags with what takes their values, in the order in which help shows
@@ -63,7 +63,7 @@ func (s *Set) Text(f Flag, to *string) {
 // notOf is the error for a value that is none of a flag's words.
 func notOf(f Flag, got string) error {
 	last, hint := len(f.Words)-1, ""
-	if near := kernel.Suggest(got, f.Words); near != "" {
+	if near := naming.Suggest(got, f.Words); near != "" {
 		hint = " (did you mean " + near + "?)"
 	}
 	return fmt.Errorf("--%s: got %q, want %s or %s%s", f.Long, got, strings.Join(f.Words[:last], ", "), f.Words[last],
@@ -236,7 +236,7 @@ func (s *Set) Unknown(word string) *UnknownError {
 	for _, f := range s.flags {
 		names = append(names, f.Long)
 	}
-	if near := kernel.Suggest(strings.TrimLeft(word, "-"), names); near != "" {
+	if near := naming.Suggest(strings.TrimLeft(word, "-"), names); near != "" {
 		e.Near = "--" + near
 	}
 	return e

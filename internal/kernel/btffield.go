@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // NoFieldError says that a struct has no field of a name.
@@ -29,7 +31,7 @@ func (b *BTF) Field(id TypeID, name string) (Field, error) {
 		f, ok = b.find(root, bare)
 	}
 	if !ok {
-		return Field{}, &NoFieldError{Struct: b.TypeName(id), Field: name, Near: Suggest(name, b.Fields(root))}
+		return Field{}, &NoFieldError{Struct: b.TypeName(id), Field: name, Near: naming.Suggest(name, b.Fields(root))}
 	}
 	return f, nil
 }

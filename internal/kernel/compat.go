@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // A SyscallABI is the interface by which a program makes a system call. Each has its own table of numbers and its own
@@ -215,7 +217,7 @@ func OtherSyscalls() []Syscall { return syscallsOf(runtime.GOARCH).others }
 
 // matchOthers gives the calls of other interfaces one of whose names matches the glob, and those that do the same as a
 // native call that does.
-func (t *syscallTable) matchOthers(g Glob, native []Syscall) (out []Syscall) {
+func (t *syscallTable) matchOthers(g naming.Glob, native []Syscall) (out []Syscall) {
 	same := map[string]*Syscall{}
 	for i := range native {
 		for _, name := range native[i].sameCall() {

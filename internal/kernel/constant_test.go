@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/naming"
 )
 
 func TestConstantText(t *testing.T) {
@@ -100,7 +102,7 @@ func TestConstantNames(t *testing.T) {
 	if len(names) < 3000 || !slices.Contains(names, "O_CREAT") {
 		t.Errorf("%d names", len(names))
 	}
-	if got := Suggest("O_CRAET", names); got != "O_CREAT" {
+	if got := naming.Suggest("O_CRAET", names); got != "O_CREAT" {
 		t.Errorf("got %q", got)
 	}
 	if got := Constants("SEEK_SE"); !slices.Equal(got, []EnumValue{{"SEEK_SET", 0}}) {

@@ -3,6 +3,8 @@ package kernel
 import (
 	"fmt"
 	"strings"
+
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // OwnFamilies are the families of names() that are neither an enum nor the beginning of constants' names.
@@ -42,7 +44,7 @@ func nearFamily(name string, b *BTF) string {
 		return upper
 	}
 	enums := append(b.Names(KindEnum), OwnFamilies...)
-	if at := Suggest(name, enums); at != "" {
+	if at := naming.Suggest(name, enums); at != "" {
 		return at
 	}
 	seen := map[string]bool{}
@@ -54,8 +56,8 @@ func nearFamily(name string, b *BTF) string {
 			prefixes = append(prefixes, prefix+"_")
 		}
 	}
-	if at := Suggest(strings.ToUpper(name), prefixes); at != "" {
+	if at := naming.Suggest(strings.ToUpper(name), prefixes); at != "" {
 		return at
 	}
-	return Suggest(strings.ToLower(strings.TrimRight(name, "_")), enums)
+	return naming.Suggest(strings.ToLower(strings.TrimRight(name, "_")), enums)
 }

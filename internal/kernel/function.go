@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // A Function is a function of the kernel or of a module.
@@ -116,7 +118,7 @@ func suggestFunction(name string, names []FunctionName) string {
 			near = append(near, n.Name)
 		}
 	}
-	return Suggest(name, near)
+	return naming.Suggest(name, near)
 }
 
 // MatchFunctions gives the functions whose names match, sorted by name. Of
@@ -139,7 +141,7 @@ func (f *Facts) MatchFunctionsOf(module, glob string) ([]*Function, error) {
 
 // MatchFunctionNames is MatchFunctionsOf without the types.
 func (f *Facts) MatchFunctionNames(module, glob string) ([]FunctionName, error) {
-	g, err := CompileGlob(glob)
+	g, err := naming.Compile(glob)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +161,7 @@ func (f *Facts) MatchFunctionNames(module, glob string) ([]FunctionName, error) 
 			out = append(out, n)
 		}
 	}
-	if len(out) == 0 && module != "" && !IsPattern(glob) {
+	if len(out) == 0 && module != "" && !naming.IsPattern(glob) {
 		return nil, &NoFunctionError{Name: glob, Near: suggestFunction(glob, names), Module: module}
 	}
 	return out, nil

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // The types of perf_event_attr whose events are named by parts and by numbers
@@ -46,7 +48,7 @@ func allPerfEvents(kind string) []PerfEvent {
 // MatchPerfEvents gives the events of a kind that a name or a pattern means:
 // cpu-clock, cs, *-faults, L1-dcache-load-misses, r01c2.
 func MatchPerfEvents(kind, pattern string) ([]PerfEvent, error) {
-	glob, err := CompileGlob(pattern)
+	glob, err := naming.Compile(pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -106,10 +108,10 @@ func noPerfEvent(kind, name string) error {
 	if slices.Contains(PerfEventNames(other), name) {
 		return fmt.Errorf("%s is a %s event: write %s:%s", name, other, other, name)
 	}
-	if near := Suggest(name, PerfEventNames(kind)); near != "" {
+	if near := naming.Suggest(name, PerfEventNames(kind)); near != "" {
 		return fmt.Errorf("there is no %s event %s (did you mean %s?)", kind, name, near)
 	}
-	if near := Suggest(name, PerfEventNames(other)); near != "" {
+	if near := naming.Suggest(name, PerfEventNames(other)); near != "" {
 		return fmt.Errorf("there is no %s event %s (did you mean %s:%s?)", kind, name, other, near)
 	}
 	var have []string

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // A RawTracepoint is a tracepoint, by its Name, with the arguments that its call site passes, Params: argument i is the
@@ -27,7 +29,7 @@ func (f *Facts) RawTracepoint(name string) (*RawTracepoint, error) {
 	}
 	id, module, ok := f.rawTracepointType(b, name)
 	if !ok {
-		return nil, &NoPointError{"raw tracepoint", name, Suggest(name, b.rawTracepoints())}
+		return nil, &NoPointError{"raw tracepoint", name, naming.Suggest(name, b.rawTracepoints())}
 	}
 	params, ok := b.protoParams(id)
 	if !ok {
@@ -181,7 +183,7 @@ func knownParams(name string) []string {
 // MatchRawTracepoints gives the raw tracepoints whose names match, sorted, with
 // those of loaded modules.
 func (f *Facts) MatchRawTracepoints(glob string) ([]string, error) {
-	g, err := CompileGlob(glob)
+	g, err := naming.Compile(glob)
 	if err != nil {
 		return nil, err
 	}

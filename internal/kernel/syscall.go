@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // A Syscall is a system call as the kernel defines it.
@@ -239,7 +241,7 @@ var libraryNames = map[string]string{
 
 // matches reports whether a pattern means the call: by one of its names, or by that of C libraries where that is
 // written out.
-func (s *Syscall) matches(g Glob, pattern string) bool {
+func (s *Syscall) matches(g naming.Glob, pattern string) bool {
 	if s.IsOfProbes() {
 		return pattern == s.Name
 	}
@@ -250,7 +252,7 @@ func (s *Syscall) matches(g Glob, pattern string) bool {
 // matches the glob, by number, and those of its other interfaces that have such a name
 // or do the same. Calls of probes must be written out. A bad glob matches nothing.
 func MatchSyscalls(glob string) []Syscall {
-	g, err := CompileGlob(glob)
+	g, err := naming.Compile(glob)
 	if err != nil {
 		return nil
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // Field finds a field by name, as BTF.Field does with a trailing `_`.
@@ -23,7 +25,8 @@ func (t *Tracepoint) Field(name string) (*TracepointField, error) {
 	for i := range t.Fields {
 		names = append(names, t.Fields[i].Name)
 	}
-	return nil, &NoFieldError{Struct: "tracepoint:" + t.Group + ":" + t.Name, Field: name, Near: Suggest(name, names)}
+	return nil, &NoFieldError{Struct: "tracepoint:" + t.Group + ":" + t.Name, Field: name,
+		Near: naming.Suggest(name, names)}
 }
 
 // OwnFields leaves out the header that all tracepoints share.
@@ -125,12 +128,12 @@ func (f *Facts) nearTracepoint(root, group, name string) error {
 	}
 	if slices.Contains(groups, group) {
 		names, _ := folders(filepath.Join(events, group)) // no names, no hint
-		if near := Suggest(name, names); near != "" {
+		if near := naming.Suggest(name, names); near != "" {
 			e.Near = group + ":" + near
 			return e
 		}
 	}
-	for _, g := range append([]string{Suggest(group, groups)}, groups...) {
+	for _, g := range append([]string{naming.Suggest(group, groups)}, groups...) {
 		if _, err := os.Stat(filepath.Join(events, g, name, "format")); g != "" && err == nil {
 			e.Near = g + ":" + name
 			return e
@@ -173,7 +176,7 @@ func (f *Facts) MatchTracepoints(groupGlob, nameGlob string) ([]TracepointName, 
 // matchFolders gives the folders in dir that match. Names without a wildcard
 // are tried without reading dir.
 func matchFolders(dir, pattern string) ([]string, error) {
-	g, err := CompileGlob(pattern)
+	g, err := naming.Compile(pattern)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package kernel
 import (
 	"cmp"
 	"slices"
+
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // A TypedPoint is a point that BTF describes by a function: a security hook or an iterator.
@@ -41,7 +43,7 @@ func orNear(near string) string {
 
 // matchTyped gives those of the points of a kind whose names match, sorted; an error where a name is none.
 func (f *Facts) matchTyped(kind, glob string, of func(*BTF) []TypedPoint) ([]TypedPoint, error) {
-	g, err := CompileGlob(glob)
+	g, err := naming.Compile(glob)
 	if err != nil {
 		return nil, err
 	}
@@ -60,8 +62,8 @@ func (f *Facts) matchTyped(kind, glob string, of func(*BTF) []TypedPoint) ([]Typ
 			out = append(out, p)
 		}
 	}
-	if len(out) > 0 || IsPattern(glob) {
+	if len(out) > 0 || naming.IsPattern(glob) {
 		return out, nil
 	}
-	return nil, &NoPointError{kind, glob, Suggest(glob, names)}
+	return nil, &NoPointError{kind, glob, naming.Suggest(glob, names)}
 }

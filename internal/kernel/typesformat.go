@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // What a tracepoint records is a struct, trace_event_raw_CLASS, of which the
@@ -49,7 +51,7 @@ func (k *typeFormats) tracepoint(f *Facts, group, name string) (*Tracepoint, err
 			NotTold, group, name, rawFunction)
 	}
 	if !ok {
-		return nil, &NoPointError{"tracepoint", group + ":" + name, Suggest(name, b.rawTracepoints())}
+		return nil, &NoPointError{"tracepoint", group + ":" + name, naming.Suggest(name, b.rawTracepoints())}
 	}
 	t, err := ParseFormat([]byte(text))
 	if err != nil {
@@ -204,11 +206,11 @@ func (k *typeFormats) match(f *Facts, groupGlob, nameGlob string) ([]TracepointN
 	if err != nil {
 		return nil, err
 	}
-	g, err := CompileGlob(nameGlob)
+	g, err := naming.Compile(nameGlob)
 	if err != nil {
 		return nil, err
 	}
-	groups, err := CompileGlob(groupGlob)
+	groups, err := naming.Compile(groupGlob)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/point"
 )
 
@@ -22,7 +23,7 @@ func (s *Source) kernelFunctions(r *Result, k *point.Kind, rest string) error {
 		}
 		return nil
 	case err != nil:
-		if _, bad := kernel.CompileGlob(name); bad != nil {
+		if _, bad := naming.Compile(name); bad != nil {
 			return err
 		}
 		r.problem(fmt.Errorf("%w; shown are those that BTF names, of which not all can be probed", err))
@@ -58,7 +59,7 @@ func (s *Source) inBTF(pattern string) (out []kernel.FunctionName) {
 	if err != nil {
 		return nil
 	}
-	glob, err := kernel.CompileGlob(pattern)
+	glob, err := naming.Compile(pattern)
 	if err != nil {
 		return nil
 	}

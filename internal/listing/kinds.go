@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/point"
 )
 
@@ -108,7 +108,7 @@ func (s *Source) kindAlone(r *Result, k *point.Kind) error {
 // forms lists examples of a kind whose points are made up by the script.
 func (s *Source) forms(r *Result, k *point.Kind, rest string) error {
 	list := k.Examples
-	if rest != "" && !kernel.IsPattern(rest) {
+	if rest != "" && !naming.IsPattern(rest) {
 		list = []string{k.Name + ":" + rest}
 	}
 	for _, name := range list {

@@ -21,6 +21,7 @@ import (
 	"github.com/startrace/startrace/internal/locals"
 	"github.com/startrace/startrace/internal/locate"
 	"github.com/startrace/startrace/internal/location"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usdt"
 	"github.com/startrace/startrace/test/golden"
@@ -87,7 +88,7 @@ func (p programs) Names(q binary.Query) ([]binary.Listed, *binary.File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	glob, err := kernel.CompileGlob(q.Pattern)
+	glob, err := naming.Compile(q.Pattern)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/point"
 )
 
@@ -12,12 +13,12 @@ import (
 // the CPU, r and a number in hex.
 func (s *Source) perfEvents(r *Result, k *point.Kind, rest string) error {
 	name, _, _ := strings.Cut(orAll(rest), ":") // the number of events between two
-	if _, err := kernel.CompileGlob(name); err != nil {
+	if _, err := naming.Compile(name); err != nil {
 		return err
 	}
 	found, err := kernel.MatchPerfEvents(k.Name, name)
 	if err != nil { // there is none: a name without a kind can mean something else
-		if near := kernel.Suggest(name, kernel.PerfEventNames(k.Name)); near != "" {
+		if near := naming.Suggest(name, kernel.PerfEventNames(k.Name)); near != "" {
 			r.hint(didYouMean(k.Name + ":" + near))
 		}
 		return nil

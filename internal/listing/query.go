@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/point"
 )
 
@@ -37,7 +38,7 @@ func (s *Source) find(r *Result, pattern string) error {
 	switch {
 	case err != nil:
 		return err
-	case !hasKind && len(list) == 1 && !kernel.IsPattern(word):
+	case !hasKind && len(list) == 1 && !naming.IsPattern(word):
 		return s.kindAlone(r, list[0])
 	case !hasKind:
 		return s.everywhere(r, pattern)
@@ -55,7 +56,7 @@ func (s *Source) find(r *Result, pattern string) error {
 // kindsOf gives the kinds that a word means: one by its name, or those that a
 // pattern matches.
 func kindsOf(word string) (out []*point.Kind, err error) {
-	glob, err := kernel.CompileGlob(word)
+	glob, err := naming.Compile(word)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func kindsOf(word string) (out []*point.Kind, err error) {
 		out = append(out, k)
 	}
 	for _, k := range point.Kinds() {
-		if kernel.IsPattern(word) && glob.Match(k.Name) {
+		if naming.IsPattern(word) && glob.Match(k.Name) {
 			out = append(out, k)
 		}
 	}
@@ -83,7 +84,7 @@ func (s *Source) otherKind(r *Result, pattern, word string) error {
 
 // everywhere looks for a name in all kinds that are quick to search.
 func (s *Source) everywhere(r *Result, name string) error {
-	if _, err := kernel.CompileGlob(name); err != nil {
+	if _, err := naming.Compile(name); err != nil {
 		return err
 	}
 	var near []string
@@ -101,14 +102,14 @@ func (s *Source) everywhere(r *Result, name string) error {
 			r.problem(err)
 		}
 	}
-	if b, err := s.Facts.BTF(); err == nil && !kernel.IsPattern(name) {
+	if b, err := s.Facts.BTF(); err == nil && !naming.IsPattern(name) {
 		s.typesNamed(r, b, name)
 	}
 	if r.Empty() {
 		for _, h := range near {
 			r.hint(h)
 		}
-		if !kernel.IsPattern(name) {
+		if !naming.IsPattern(name) {
 			r.hint("a part of a name is found by '*" + name + "*'")
 		}
 	}

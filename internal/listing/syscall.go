@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/point"
 )
 
 // syscalls finds system calls by the kernel's names and those of unistd.h.
 func (s *Source) syscalls(r *Result, k *point.Kind, rest string) error {
-	if _, err := kernel.CompileGlob(rest); err != nil {
+	if _, err := naming.Compile(rest); err != nil {
 		return err
 	}
 	found := onePerName(kernel.MatchSyscalls(orAll(rest)))
@@ -23,8 +24,8 @@ func (s *Source) syscalls(r *Result, k *point.Kind, rest string) error {
 			}
 		}})
 	}
-	if len(found) == 0 && !kernel.IsPattern(rest) {
-		if near := kernel.Suggest(rest, kernel.SyscallNames()); near != "" {
+	if len(found) == 0 && !naming.IsPattern(rest) {
+		if near := naming.Suggest(rest, kernel.SyscallNames()); near != "" {
 			r.hint(didYouMean(k.Name + ":" + near))
 		}
 	}

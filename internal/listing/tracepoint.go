@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/point"
 )
 
@@ -36,13 +37,13 @@ func (s *Source) tracepoints(r *Result, k *point.Kind, rest string) error {
 
 // nearTracepoint is a hint for names that no tracepoint has.
 func (s *Source) nearTracepoint(k *point.Kind, group, name string) string {
-	if !kernel.IsPattern(group) {
+	if !naming.IsPattern(group) {
 		var none *kernel.NoPointError
 		if _, err := s.Facts.Tracepoint(group, name); errors.As(err, &none) && none.Near != "" {
 			return didYouMean(k.Name + ":" + none.Near)
 		}
 	}
-	if kernel.IsPattern(name) {
+	if naming.IsPattern(name) {
 		return ""
 	}
 	all, err := s.Facts.MatchTracepoints("*", "*")
@@ -53,7 +54,7 @@ func (s *Source) nearTracepoint(k *point.Kind, group, name string) string {
 	for _, n := range all {
 		names = append(names, n.Name)
 	}
-	near := kernel.Suggest(name, names)
+	near := naming.Suggest(name, names)
 	for _, n := range all {
 		if near != "" && n.Name == near {
 			return didYouMean(k.Name + ":" + n.String())
@@ -140,7 +141,7 @@ func (s *Source) rawTracepoints(r *Result, k *point.Kind, rest string) error {
 	for _, name := range found {
 		r.Points = append(r.Points, &Point{Name: k.Name + ":" + name, Kind: k.Name, detail: s.rawTracepoint(name)})
 	}
-	if len(found) == 0 && !kernel.IsPattern(rest) {
+	if len(found) == 0 && !naming.IsPattern(rest) {
 		_, err := s.Facts.RawTracepoint(rest)
 		r.none(k, err)
 	}

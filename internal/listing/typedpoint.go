@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/point"
 )
 
@@ -14,7 +15,7 @@ func (s *Source) hooks(r *Result, k *point.Kind, rest string) error {
 	found, err := s.Facts.MatchHooks(orAll(rest))
 	found = slices.DeleteFunc(found, func(h kernel.TypedPoint) bool {
 		why := s.Facts.NoHook(h)
-		if why != "" && !kernel.IsPattern(orAll(rest)) {
+		if why != "" && !naming.IsPattern(orAll(rest)) {
 			r.problem(fmt.Errorf("%s:%s: %s", k.Name, h.Name, why))
 		}
 		return why != ""

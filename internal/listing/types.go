@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // typeKinds are the words that begin a type's name.
@@ -64,7 +65,7 @@ func (s *Source) types(r *Result, q typeQuery) error {
 	if err != nil {
 		return err
 	}
-	if kernel.IsPattern(q.name) {
+	if naming.IsPattern(q.name) {
 		return s.typesMatching(r, b, q)
 	}
 	name, path, _ := strings.Cut(strings.ReplaceAll(q.name, "->", "."), ".")
@@ -73,7 +74,7 @@ func (s *Source) types(r *Result, q typeQuery) error {
 		return err
 	}
 	if !ok {
-		if near := kernel.Suggest(name, q.names(s, b)); near != "" {
+		if near := naming.Suggest(name, q.names(s, b)); near != "" {
 			r.hint(didYouMean(q.spelled(near)))
 		}
 		return nil
@@ -102,7 +103,7 @@ func (s *Source) shown(b *kernel.BTF, p pending) *Layout {
 
 // typesMatching gives all types whose names match, but for those of which modules have different ones.
 func (s *Source) typesMatching(r *Result, b *kernel.BTF, q typeQuery) error {
-	glob, err := kernel.CompileGlob(q.name)
+	glob, err := naming.Compile(q.name)
 	if err != nil {
 		return err
 	}

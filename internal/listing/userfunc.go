@@ -7,8 +7,8 @@ import (
 
 	"github.com/startrace/startrace/internal/abi"
 	"github.com/startrace/startrace/internal/binary"
-	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/locate"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/point"
 	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usdt"
@@ -33,7 +33,7 @@ func (s *Source) files(k *point.Kind, rest string) (files []string, pattern stri
 	if len(f) == 2 {
 		pattern = orAll(f[1])
 	}
-	if !kernel.IsPattern(f[0]) {
+	if !naming.IsPattern(f[0]) {
 		return f[:1], pattern, nil
 	}
 	files, err = s.mapped(f[0])
@@ -42,7 +42,7 @@ func (s *Source) files(k *point.Kind, rest string) (files []string, pattern stri
 
 // mapped are the files of the traced process that match.
 func (s *Source) mapped(pattern string) (out []string, err error) {
-	glob, err := kernel.CompileGlob(pattern)
+	glob, err := naming.Compile(pattern)
 	if err != nil {
 		return nil, err
 	}

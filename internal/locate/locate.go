@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/elffile"
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // ErrNotFound says that nothing has the name.
@@ -80,14 +80,14 @@ func (f *Finder) Find(name string) (Location, error) {
 
 func (f *Finder) notFound(name string) error {
 	hint := "give its path"
-	if near := kernel.Suggest(name, f.libraryNames()); near != "" {
+	if near := naming.Suggest(name, f.libraryNames()); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	places := "ld.so.cache, the library folders and PATH have none"
 	if f.PID != 0 {
 		places = fmt.Sprintf("process %d has not mapped one, and its %s", f.PID, places)
 	}
-	if kernel.IsPattern(name) {
+	if naming.IsPattern(name) {
 		return fmt.Errorf("%w %q%s", ErrNotFound, name, onePlace)
 	}
 	return fmt.Errorf("%w %q: %s; %s", ErrNotFound, name, places, hint)
@@ -123,7 +123,7 @@ func (f *Finder) findPath(name string) (Location, error) {
 
 // neighbour is a hint at what else the folder has, as the path was written.
 func neighbour(path, name string) string {
-	if kernel.IsPattern(name) {
+	if naming.IsPattern(name) {
 		return onePlace
 	}
 	dir, base := filepath.Split(path)
@@ -135,7 +135,7 @@ func neighbour(path, name string) string {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if near := kernel.Suggest(base, names); near != "" {
+	if near := naming.Suggest(base, names); near != "" {
 		return fmt.Sprintf("; did you mean %s?", strings.TrimSuffix(name, base)+near)
 	}
 	return ""

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/infer"
-	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/listing"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/point"
 )
 
@@ -36,7 +36,7 @@ func (m *Machine) PointWords(typed string) (words, shown []string) {
 		_, name, _ := strings.Cut(p.Name, ":")
 		words = append(words, word+":"+name)
 	}
-	if kernel.IsPattern(rest) {
+	if naming.IsPattern(rest) {
 		return nil, words
 	}
 	return upToField(words, len(typed)), nil

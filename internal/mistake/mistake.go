@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/refusal"
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/until"
 	"github.com/startrace/startrace/starlark/script"
@@ -31,7 +31,7 @@ func Usagef(format string, args ...any) error { return &Usage{Err: fmt.Errorf(fo
 
 // Near is a hint for a misspelt word, "" where no word is like it.
 func Near(word string, words []string) string {
-	if near := kernel.Suggest(word, words); near != "" {
+	if near := naming.Suggest(word, words); near != "" {
 		return " (did you mean " + near + "?)"
 	}
 	return ""

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // foreign are words of bpftrace, DTrace and perf that mean no kind of points here, with what there is in their place.
@@ -58,7 +58,7 @@ func Unknown(text, word string) error {
 		return fmt.Errorf("%q: there is no provider %s: %s", text, word, hint)
 	}
 	names := sortedNames()
-	if near := kernel.Suggest(word, names); near != "" {
+	if near := naming.Suggest(word, names); near != "" {
 		return fmt.Errorf("%q: there is no provider %s (did you mean %s?)", text, word, near)
 	}
 	if word == text && text != "" {

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/elffile"
-	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 )
 
 // A StaticProbe is a static probe of a file, which Provider and Name name together. A macro that is used in several
@@ -162,11 +162,11 @@ func Find(probes []StaticProbe, pattern string) ([]StaticProbe, error) {
 	if !both {
 		provider, name = "*", pattern
 	}
-	providers, err := kernel.CompileGlob(dashes(provider))
+	providers, err := naming.Compile(dashes(provider))
 	if err != nil {
 		return nil, err
 	}
-	names, err := kernel.CompileGlob(dashes(name))
+	names, err := naming.Compile(dashes(name))
 	if err != nil {
 		return nil, err
 	}
@@ -199,4 +199,4 @@ func dashes(text string) string {
 }
 
 // matches tries the name as it is, for patterns with sets, and in the one form.
-func matches(glob kernel.Glob, name string) bool { return glob.Match(name) || glob.Match(dashes(name)) }
+func matches(glob naming.Glob, name string) bool { return glob.Match(name) || glob.Match(dashes(name)) }

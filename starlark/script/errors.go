@@ -14,6 +14,7 @@ import (
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -234,7 +235,7 @@ func undefinedHint(msg string, names []string) string {
 
 func didYouMean(name string, names []string) string {
 	slices.Sort(names)
-	if near := kernel.Suggest(name, names); near != "" {
+	if near := naming.Suggest(name, names); near != "" {
 		return " (did you mean " + near + "?)"
 	}
 	return ""

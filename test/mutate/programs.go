@@ -9,6 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/locals"
+	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usdt"
 )
@@ -19,7 +20,7 @@ type programs struct{}
 
 func (programs) Functions(q binary.Query) ([]binary.Function, *binary.File, error) {
 	at, pattern := &binary.File{Path: "/bin/true", Name: q.File}, q.Pattern
-	if kernel.IsPattern(pattern) {
+	if naming.IsPattern(pattern) {
 		pattern = "matched"
 	}
 	return []binary.Function{{Name: pattern, Entry: 0x1000}}, at, nil

@@ -1,4 +1,4 @@
-package kernel
+package naming
 
 // Suggest gives the candidate that name was probably meant to be, "" when
 // none is near: at most a third of its length in edits, and never more than 3,

@@ -1,4 +1,4 @@
-package kernel
+package naming
 
 import (
 	"fmt"
@@ -27,8 +27,8 @@ const maxAlternatives = 4096
 // IsPattern reports whether s has a wildcard, braces or a backslash.
 func IsPattern(s string) bool { return strings.ContainsAny(s, `*?[{\`) }
 
-// CompileGlob compiles a pattern.
-func CompileGlob(pattern string) (Glob, error) {
+// Compile compiles a pattern.
+func Compile(pattern string) (Glob, error) {
 	texts, err := expandBraces(pattern)
 	if err != nil {
 		return Glob{}, fmt.Errorf("bad pattern %q: %w", pattern, err)

@@ -1,4 +1,4 @@
-package kernel
+package naming
 
 import (
 	"regexp"
@@ -32,7 +32,7 @@ func TestGlobMatch(t *testing.T) {
 		{`\{a,b}`, "{a,b}", "a"},
 		{"a}", "a}", "a"},
 	} {
-		g, err := CompileGlob(c.pattern)
+		g, err := Compile(c.pattern)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -52,7 +52,7 @@ func TestGlobMatch(t *testing.T) {
 
 func TestGlobEmpty(t *testing.T) {
 	for pattern, want := range map[string]bool{"": true, "*": true, "{,a}": true, "?": false, "a": false} {
-		if g, err := CompileGlob(pattern); err != nil || g.Match("") != want {
+		if g, err := Compile(pattern); err != nil || g.Match("") != want {
 			t.Errorf("%q: %v, want %v", pattern, err, want)
 		}
 	}
@@ -64,7 +64,7 @@ func TestBadGlob(t *testing.T) {
 		"[a": "[ without ]", "[]": "[ without ]", "{a,b": "{ without }", "{a,{b}": "{ without }", `a\`: `ends in \`,
 		many: "too many alternatives",
 	} {
-		if _, err := CompileGlob(pattern); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Compile(pattern); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v", pattern, err)
 		}
 	}
@@ -81,7 +81,7 @@ func TestGlobExpand(t *testing.T) {
 		"{a,b?}":        nil,
 		"{a,[b]}":       nil,
 	} {
-		g, err := CompileGlob(pattern)
+		g, err := Compile(pattern)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -104,7 +104,7 @@ func FuzzGlob(f *testing.F) {
 		if len(pattern) > 40 || len(s) > 100 {
 			return
 		}
-		g, err := CompileGlob(pattern)
+		g, err := Compile(pattern)
 		if err != nil {
 			return
 		}
