@@ -1,6 +1,9 @@
 package dwarfinfo
 
-import "debug/dwarf"
+import (
+	"debug/dwarf"
+	"slices"
+)
 
 // An abbreviation says which attributes an entry has, and in which forms (7.5.3).
 type abbreviation struct {
@@ -15,10 +18,10 @@ type abbreviation struct {
 type attribute struct {
 	name dwarf.Attr
 	form form
+	// size is how many bytes the value takes, at most 16, -1 where that varies.
+	size int16
 	// implicit is the value of DW_FORM_implicit_const, which stands in the abbreviation.
 	implicit int64
-	// size is how many bytes the value takes, -1 where that varies.
-	size int
 }
 
 // abbreviations are those of a unit, by their numbers. Compilers number from 1 on without gaps.
@@ -40,25 +43,33 @@ func (t *abbreviations) of(code uint64) (*abbreviation, bool) {
 }
 
 // parseAbbreviations reads a table. offsetSize and addressSize are those of the unit that it belongs to, in bytes.
+//
+// A large library has a thousand units, each with a table of its own, so tables take no more than they need.
 func parseAbbreviations(c *cursor, offsetSize, addressSize int) (*abbreviations, error) {
-	t := &abbreviations{others: map[uint64]abbreviation{}}
+	t, room := &abbreviations{}, make([]attribute, 0, 32)
 	for {
 		code := c.unsigned()
 		if c.failed {
 			return nil, damaged("a table of abbreviations is cut off")
 		}
 		if code == 0 {
+			t.inOrder = slices.Clone(t.inOrder)
 			return t, nil
 		}
 		a := abbreviation{tag: dwarf.Tag(c.unsigned()), children: c.number(1) != 0}
+		a.attrs = room
 		if err := a.parseAttributes(c, offsetSize, addressSize); err != nil {
 			return nil, err
 		}
+		a.attrs = slices.Clone(a.attrs)
 		if code == uint64(len(t.inOrder))+1 {
 			t.inOrder = append(t.inOrder, a)
-		} else {
-			t.others[code] = a
+			continue
 		}
+		if t.others == nil {
+			t.others = map[uint64]abbreviation{}
+		}
+		t.others[code] = a
 	}
 }
 
@@ -71,12 +82,12 @@ func (a *abbreviation) parseAttributes(c *cursor, offsetSize, addressSize int) e
 		if at.name == 0 && at.form == 0 {
 			return nil
 		}
-		at.size = at.form.size(offsetSize, addressSize)
+		at.size = int16(at.form.size(offsetSize, addressSize))
 		a.attrs = append(a.attrs, at)
 		if at.size < 0 || a.size < 0 {
 			a.size = -1
 		} else {
-			a.size += at.size
+			a.size += int(at.size)
 		}
 	}
 	return damaged("an abbreviation is cut off")
