@@ -22,7 +22,8 @@ import (
 //	x += y          x = $plus_to(x, y)        x a variable
 //	x * y           $times(x, y)              also x *= y, x %= y
 //	for v in x      for v in $bounded(x)      in a comprehension; also f(*x)
-//	l.extend(m)     $called(l.extend, m)      also union, update
+//	l.extend(m)     $called(l.extend, m)      also union, update, items, popitem
+//	f = l.extend    f = $method(l.extend)     where it is not called at once; getattr gives the same
 //	s.upper         $text(s).upper            and the other methods of strings that the interpreter does otherwise
 //	s[i:j:k]        $stepped(s)[i:j:k]
 //	s[i:j]          $sliced(s)[i:j]
@@ -40,6 +41,7 @@ const (
 	percentName = "$percent"
 	plusToName  = "$plus_to"
 	calledName  = "$called"
+	methodName  = "$method"
 	bytesName   = "$bytes"
 	timesName   = "$times"
 	boundedName = "$bounded"
@@ -60,6 +62,7 @@ var instruments = starlark.StringDict{
 	percentName: operator(percentName, syntax.PERCENT, value.Operate),
 	plusToName:  operator(plusToName, syntax.PLUS, value.OperateInPlace),
 	calledName:  starlark.NewBuiltin(calledName, called),
+	methodName:  onOperand(methodName, checkedMethod),
 	bytesName:   starlark.NewBuiltin(bytesName, bytesLiteral),
 	timesName:   operator(timesName, syntax.STAR, value.Operate),
 	tupleName:   starlark.NewBuiltin(tupleName, checkedTuple),
@@ -103,13 +106,18 @@ func onOperand(name string, f func(starlark.Value) starlark.Value) *starlark.Bui
 	})
 }
 
-// getattr is the interpreter's, of a string with the methods that it has in a script.
+// getattr is the interpreter's, of a string with the methods that it has in a script, and with methods that are checked
+// when they are called.
 var getattr = starlark.NewBuiltin("getattr", func(th *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,
 	kwargs []starlark.Tuple) (starlark.Value, error) {
 	if len(args) > 0 {
 		args = append(starlark.Tuple{value.WithMethods(args[0])}, args[1:]...)
 	}
-	return starlark.Universe["getattr"].(*starlark.Builtin).CallInternal(th, args, kwargs)
+	got, err := starlark.Universe["getattr"].(*starlark.Builtin).CallInternal(th, args, kwargs)
+	if err != nil {
+		return nil, err
+	}
+	return checkedMethod(got), nil
 })
 
 // called calls a method that adds many elements to a list, set or dict, or makes tuples.
@@ -127,6 +135,19 @@ func called(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwarg
 
 // calledMethods are the methods for which called stands.
 var calledMethods = map[string]bool{"extend": true, "union": true, "update": true, "items": true, "popitem": true}
+
+// checkedMethod is a method for which called stands, as a value that is called later; any other value as it is.
+func checkedMethod(v starlark.Value) starlark.Value {
+	method, ok := v.(*starlark.Builtin)
+	if !ok || !calledMethods[method.Name()] || method.Receiver() == nil {
+		return v
+	}
+	checked := starlark.NewBuiltin(method.Name(), func(th *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,
+		kwargs []starlark.Tuple) (starlark.Value, error) {
+		return called(th, b, append(starlark.Tuple{method}, args...), kwargs)
+	})
+	return checked.BindReceiver(method.Receiver())
+}
 
 // checkGrowth refuses a method that would add too many elements to its receiver, or more than there is room for.
 func checkGrowth(th *starlark.Thread, args starlark.Tuple) error {
@@ -370,7 +391,11 @@ func (in *instrumenter) inside(x syntax.Expr) {
 			in.expr(&x.Y)
 		}
 	case *syntax.CallExpr:
-		in.expr(&x.Fn)
+		if isCalledMethod(x.Fn) {
+			in.inside(x.Fn) // the call is changed, not the method
+		} else {
+			in.expr(&x.Fn)
+		}
 		for i, a := range x.Args {
 			switch a := a.(type) {
 			case *syntax.BinaryExpr:
@@ -464,9 +489,8 @@ func replacement(x syntax.Expr) syntax.Expr {
 		}
 		return compared(x)
 	case *syntax.CallExpr:
-		dot, ok := x.Fn.(*syntax.DotExpr)
-		if ok && calledMethods[dot.Name.Name] {
-			call := callOf(calledName, x.Lparen, append([]syntax.Expr{dot}, x.Args...)...)
+		if isCalledMethod(x.Fn) {
+			call := callOf(calledName, x.Lparen, append([]syntax.Expr{x.Fn}, x.Args...)...)
 			call.Rparen = x.Rparen
 			return call
 		}
@@ -474,6 +498,9 @@ func replacement(x syntax.Expr) syntax.Expr {
 		if value.HasTextMethod(x.Name.Name) {
 			pos, _ := x.X.Span()
 			return &syntax.DotExpr{X: callOf(textName, pos, x.X), Dot: x.Dot, NamePos: x.NamePos, Name: x.Name}
+		}
+		if calledMethods[x.Name.Name] {
+			return callOf(methodName, x.NamePos, x)
 		}
 	case *syntax.SliceExpr:
 		name := slicedName
@@ -491,6 +518,12 @@ func replacement(x syntax.Expr) syntax.Expr {
 		}
 	}
 	return nil
+}
+
+// isCalledMethod reports whether x is written as a method for which called stands.
+func isCalledMethod(x syntax.Expr) bool {
+	dot, ok := x.(*syntax.DotExpr)
+	return ok && calledMethods[dot.Name.Name]
 }
 
 // bound makes `$bounded(x)` of x, all of whose elements are taken at once.

@@ -14,7 +14,7 @@ import (
 //	lambda *a: a        lambda *a: $tuple(a)  also in a def
 //	a + b, a * n        $plus, $times
 //	tuple(l), zip(l, l), enumerate(l), record(x = a, y = a)
-//	d.items()           $called(d.items)      also popitem
+//	d.items()           $called(d.items)      also popitem, and $method(d.items), getattr(d, "items")
 const tupleName = "$tuple"
 
 // checkedTuple is $tuple.

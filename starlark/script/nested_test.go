@@ -22,6 +22,8 @@ var waysToNest = []string{
 	"x = tuple([x, x])",
 	"x = zip([x], [x])[0]",
 	"x = {x: x}.items()[0]",
+	"f = {x: x}.items; x = f()[0]",
+	"x = getattr({x: x}, 'items')()[0]",
 	"x = (lambda *y: y)(x, x)",
 	"x = (lambda a, *y: (a, y))(0, x, x)[1]",
 	"x = (lambda y, z: (y, z))(x, x)",
