@@ -316,6 +316,10 @@ func (pointProgram) Definition(*binary.File, binary.Function) string { return ""
 func (p pointProgram) SourceFiles(string, string) ([]string, *binary.File, error) {
 	return nil, p.file(), nil
 }
+func (pointProgram) Length(*binary.File, binary.Function, uint64, dwarf.Offset) (locals.Variable, error) {
+	return locals.Variable{}, nil
+}
+
 func (pointProgram) Locals(*binary.File, binary.Function, uint64) ([]locals.Variable, error) {
 	return nil, nil
 }

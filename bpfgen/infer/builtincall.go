@@ -268,7 +268,7 @@ func (b attributes) namesOf(v val, pos plan.Pos) (names []string, ok bool) {
 		return o.names(), true
 	case *memObj:
 		return attrs.Of("bytes")
-	case *method, *closure, *rangeObj, *arrayObj, *ctxArray, *dynArray:
+	case *method, *closure, *rangeObj, *arrayObj, *ctxArray, *dynArray, *countedArray:
 		return nil, true
 	}
 	if v.obj != nil || v.typ().Leads() || v.typ().Kind == types.Mem {

@@ -176,6 +176,8 @@ func callMem(b *body, args []arg, pos plan.Pos) val {
 		p = o.memPlace
 	} else if o, ok := v.obj.(*arrayObj); ok {
 		p = o.memPlace
+	} else if o, ok := v.obj.(*countedArray); ok {
+		p = o.memPlace
 	} else if s, ok := textPlace(v, at); ok {
 		p = s
 	} else {

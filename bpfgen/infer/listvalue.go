@@ -37,6 +37,8 @@ func listPlace(v val) (where memPlace, ok bool) {
 	switch o := v.obj.(type) {
 	case *structObj:
 		return o.memPlace, true
+	case *countedArray:
+		return o.memPlace, true
 	case *regStruct:
 		return where, true
 	}
@@ -46,7 +48,7 @@ func listPlace(v val) (where memPlace, ok bool) {
 // listValue is a list of numbers of a program as a value; false where v is something else. A list of other elements is
 // refused.
 func (b attributes) listValue(v val, pos plan.Pos) (val, bool) {
-	t, ok := b.u.listType(structOf(v), pos)
+	t, ok := b.listTypeOf(v, pos)
 	if !ok {
 		return v, false
 	}
@@ -83,7 +85,7 @@ func (l listType) noValue() string {
 
 // onlyParts reports whether v is a list of a program that is no value as a whole: its elements are no numbers.
 func (b attributes) onlyParts(v val, pos plan.Pos) bool {
-	t, ok := b.u.listType(structOf(v), pos)
+	t, ok := b.listTypeOf(v, pos)
 	if !ok {
 		return false
 	}

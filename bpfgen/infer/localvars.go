@@ -118,6 +118,9 @@ func (b inSight) value(v *locals.Variable) val {
 	if err != nil {
 		wrong(b.pos, "%v", err)
 	}
+	if _, ok := kernel.CountedAt(b.u.btf(b.pos), id); ok && v.Place.Kind != location.Memory {
+		return b.nowhere(id, t, b.pos)
+	}
 	switch p := v.Place; p.Kind {
 	case location.Memory:
 		return b.memory().read(b.at(p.Value), id, v.Name, b.pos)

@@ -120,6 +120,11 @@ func elementWidth(o object) int {
 		return narrowWidth(o.elem)
 	case *dynArray:
 		return narrowWidth(o.elem)
+	case *countedArray:
+		if o.from == nil {
+			return 0
+		}
+		return o.from.u.widthOfType(o.elem)
 	case *arrayObj:
 		return o.from.u.widthOfType(o.elem)
 	case *structObj:

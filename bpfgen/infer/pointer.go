@@ -72,9 +72,6 @@ func (b memory) pointerElement(p *tree.Expr, i val, pos plan.Pos) val {
 	if !ok {
 		refuse(pos, constantIndex, "a pointer")
 	}
-	size, err := b.u.btf(pos).Size(elem)
-	if err != nil {
-		refuse(pos, "%v", err)
-	}
-	return b.read(memPlace{p, n * int64(size), b.spaceOf(p.Type, pos), b.body}, elem, "the element", pos)
+	at := b.after(memPlace{p, 0, b.spaceOf(p.Type, pos), b.body}, n, elem, pos)
+	return b.read(at, elem, "the element", pos)
 }

@@ -161,6 +161,9 @@ type programList struct {
 
 // listOf gives the list that a value is; false where it is none.
 func (b attributes) listOf(x val, pos plan.Pos) (l programList, ok bool) {
+	if a, ok := x.obj.(*countedArray); ok {
+		return a.asList(b.body, pos), true
+	}
 	t, ok := b.u.listType(structOf(x), pos)
 	if !ok {
 		return l, false
@@ -268,7 +271,8 @@ func (b attributes) element(l programList, i val, pos plan.Pos) val {
 	if !ok {
 		refuse(pos, constantIndex, "a list of a program")
 	}
-	if l.size == 0 {
+	stride, ok := b.memory().strideOf(l.listType, pos)
+	if !ok {
 		return unknownKind(pos)
 	}
 	where, has := l.first, operation(tree.OpLt, types.Boolean, intExpr(n, pos), assume(l.n), pos)
@@ -277,7 +281,7 @@ func (b attributes) element(l programList, i val, pos plan.Pos) val {
 			wrong(pos, "the index of a list of bits counts from its beginning, got %d", n)
 		}
 		has = operation(tree.OpGe, types.Boolean, assume(l.n), intExpr(-n, pos), pos)
-		bytes := operation(tree.OpMul, types.I64, assume(l.n), intExpr(int64(l.size), pos), pos)
+		bytes := assume(b.memory().times(assume(l.n), stride, pos))
 		sum := operation(tree.OpAdd, types.I64, as(asAddress(l.first, pos), types.I64, pos), bytes, pos)
 		where = as(sum, l.first.Type.Present(), pos)
 	}
@@ -299,7 +303,7 @@ func (b attributes) bitOf(first *tree.Expr, n int64, pos plan.Pos) val {
 // isList reports whether v is a list of a program, which no loop of a kernel half goes over and of which user space
 // gets no elements but numbers.
 func (b attributes) isList(v val, pos plan.Pos) bool {
-	_, ok := b.u.listType(structOf(v), pos)
+	_, ok := b.listTypeOf(v, pos)
 	return ok
 }
 

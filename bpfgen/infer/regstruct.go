@@ -141,6 +141,9 @@ func (s *regStruct) element(b *body, i val, pos plan.Pos) val {
 	if n, ok = within(n, t.Len); !ok {
 		wrong(pos, "index %d of an array of %s", n, format.Count(t.Len, "element"))
 	}
+	if s.nowhere {
+		return b.memory().gone(t.Elem, pos)
+	}
 	size, err := btf.Size(t.Elem)
 	if err != nil {
 		refuse(pos, "%v", err)

@@ -1,7 +1,9 @@
 package infer
 
 import (
+	"debug/dwarf"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/points"
@@ -37,6 +39,9 @@ func functionAnswer(p *points.Function, question string) string {
 	if name, ok := strings.CutPrefix(question, "globals."); ok {
 		v, err := p.Global(name)
 		return fmt.Sprint(v, err, p.Static())
+	}
+	if place, ok := strings.CutPrefix(question, "length."); ok {
+		return lengthAnswer(p, place)
 	}
 	if p.Inlined() {
 		return copyAnswer(p, question)
@@ -105,6 +110,16 @@ func copyAnswer(p *points.Function, name string) string {
 		out += fmt.Sprint(p.Static())
 	}
 	return out
+}
+
+// lengthAnswer is what a program depends on that asks for the length of an array, by the place of its dimension.
+func lengthAnswer(p *points.Function, place string) string {
+	dimension, err := strconv.ParseInt(place, 10, 64)
+	if err != nil {
+		return ""
+	}
+	n, err := p.Length(dwarf.Offset(dimension))
+	return fmt.Sprint(n, err, p.Static())
 }
 
 func (v *funcView) ask(question string) string {

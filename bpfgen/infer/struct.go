@@ -142,6 +142,9 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 		}
 		return b.inLanguage(objVal(&structObj{at, id}), id, pos)
 	case kernel.KindArray:
+		if a, ok := b.countedArray(at, t, pos); ok {
+			return b.countedValue(a, pos)
+		}
 		if b.isChar(t.Elem, pos) && t.Len == 0 { // char name[] at the end of a struct
 			return exprVal(b.cstring(at, b.u.strMax+1, 0, pos))
 		}
@@ -261,23 +264,19 @@ func within(i int64, n int) (int64, bool) {
 // element is a[i] for an array in memory. A constant index is checked here, a
 // computed one by a test that ends the handler.
 func (b memory) element(a *arrayObj, i val, pos plan.Pos) val {
-	btf := b.u.btf(pos)
-	size, err := btf.Size(a.elem)
-	if err != nil {
-		refuse(pos, "%v", err)
-	}
 	n, ok := i.constInt()
 	if !ok {
 		refuse(pos, constantIndex, "an array field")
 	}
-	if a.len > 0 {
+	switch {
+	case a.len > 0:
 		if n, ok = within(n, a.len); !ok {
 			wrong(pos, "index %d of an array of %s", n, format.Count(a.len, "element"))
 		}
+	case n < 0:
+		wrong(pos, "index %d of an array of which nobody says how long it is: want one from 0 on", n)
 	}
-	at := a.memPlace
-	at.off += n * int64(size)
-	return b.read(at, a.elem, "the element", pos)
+	return b.read(b.after(a.memPlace, n, a.elem, pos), a.elem, "the element", pos)
 }
 
 // ofFile takes "./shop:struct order" apart; false: no file is named. The colons of C++ are no end of a file's name.
@@ -346,7 +345,7 @@ func (b memory) stringList(at memPlace, pos plan.Pos) *tree.Expr {
 func (a *arrayObj) mustEnd(pos plan.Pos) {
 	if a.open {
 		wrong(pos, "how many elements this array has is not known: it is the last member of a struct, or its program "+
-			"computes its length; x[i] reads one element")
+			"does not say it; x[i] reads one element")
 	}
 }
 

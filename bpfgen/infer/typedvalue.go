@@ -123,6 +123,11 @@ func (b argWords) nowhere(id kernel.TypeID, t kernel.Type, pos plan.Pos) val {
 			return b.memory().asGo(exprVal(gone), t.ID, pos)
 		}
 	case kernel.KindArray:
+		if _, ok := kernel.CountedAt(btf, id); ok {
+			at := memPlace{&tree.Expr{Op: tree.OpUnreadable, Type: types.U64.OrFault(), Int: tree.Lost, Pos: pos}, 0,
+				tree.User, b.body}
+			return b.memory().countedValue(&countedArray{at, t.Elem, lost(pos), true}, pos)
+		}
 		if t.Len <= maxArray && !b.memory().isChar(t.Elem, pos) {
 			return objVal(&regStruct{id: id, nowhere: true})
 		}

@@ -112,6 +112,8 @@ type Programs interface {
 	Lines(file, source string, line int) ([]binary.Function, *binary.File, error)
 	// Locals are the variables in sight so many bytes behind a function's start.
 	Locals(at *binary.File, fn binary.Function, inside uint64) ([]locals.Variable, error)
+	// Length is how many elements an array has there whose length the program computes.
+	Length(at *binary.File, fn binary.Function, inside uint64, dimension dwarf.Offset) (locals.Variable, error)
 	// Global is a variable outside of functions, as the source of a function sees it; nil where there is none.
 	Global(at *binary.File, fn binary.Function, name string) (*locals.Variable, error)
 	// Static are the static probes of a file that match PROVIDER:NAME or NAME.

@@ -164,6 +164,8 @@ type Function struct {
 	// the place in the file: where a program is loaded is the difference to where it stands.
 	vars   func() ([]locals.Variable, error)
 	static uint64
+	// length gives how many elements an array has there whose length the program computes; nil elsewhere.
+	length func(dimension dwarf.Offset) (locals.Variable, error)
 	// goid gives how far behind the start of a goroutine's g its number lies; nil elsewhere than in functions of Go.
 	goid func() (int, error)
 	// global gives a variable outside of functions, nil where there is none of that name; nil elsewhere than in user
@@ -195,6 +197,16 @@ func (p *Function) Variables() ([]locals.Variable, error) {
 		return nil, nil
 	}
 	return p.vars()
+}
+
+// Length is how many elements an array has at the place whose length the program computes, by where the debug
+// information speaks of that dimension of it: a variable without a name, which is nowhere where nobody knows, as at the
+// entry of a function.
+func (p *Function) Length(dimension dwarf.Offset) (locals.Variable, error) {
+	if p.length == nil {
+		return locals.Variable{}, nil
+	}
+	return p.length(dimension)
 }
 
 // OfGoroutine reports whether the function runs on a goroutine.

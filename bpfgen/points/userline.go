@@ -1,6 +1,7 @@
 package points
 
 import (
+	"debug/dwarf"
 	"strconv"
 	"strings"
 	"sync"
@@ -71,4 +72,7 @@ func (s search) atPlace(f *Function, at *binary.File, fn binary.Function) {
 	f.vars = sync.OnceValues(func() ([]locals.Variable, error) {
 		return s.Programs.Locals(at, fn, f.Place.Offset-fn.Start)
 	})
+	f.length = func(dimension dwarf.Offset) (locals.Variable, error) {
+		return s.Programs.Length(at, fn, f.Place.Offset-fn.Start, dimension)
+	}
 }

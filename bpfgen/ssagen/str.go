@@ -149,10 +149,11 @@ func (b texts) strLimit(e *tree.Expr) (n, cut *ir.Value, mayCut bool) {
 	j := b.newJoin(types.U64)
 	b.BranchImm(ir.ULE, n, room, fits, over)
 	b.Begin(fits)
-	b.jumpWith(j, intVal(types.U64, b.Add(n, extra)))
+	b.jumpWith(j, intVal(types.U64, n))
 	b.Begin(over)
-	b.jumpWith(j, intVal(types.U64, b.Const(room+extra)))
-	return b.enter(j).x, nil, true
+	b.jumpWith(j, intVal(types.U64, b.Const(room)))
+	// Added behind the test: of x+1+1, as x+2, the verifier would not know that x+1 is limited.
+	return b.Add(b.enter(j).x, extra), nil, true
 }
 
 // bytesLimit is how many of n bytes have room, and wire.RefCut where not all have.

@@ -155,6 +155,16 @@ func (f *Finder) Locals(at *File, fn Function, inside uint64) ([]locals.Variable
 	return scope.Variables, nil
 }
 
+// Length gives how many elements an array has at a place in a function, whose length the program computes, by where the
+// debug information speaks of that dimension of it: a variable without a name, which is nowhere where nobody knows.
+func (f *Finder) Length(at *File, fn Function, inside uint64, dimension dwarf.Offset) (locals.Variable, error) {
+	l := f.knownLocals(at)
+	if l == nil {
+		return locals.Variable{}, nil
+	}
+	return l.Length(fn.Addr+inside, fn.Line, dimension)
+}
+
 // Global gives the variable of a name outside of functions, as the source of a function sees it; nil where there is
 // none, or nobody knows.
 func (f *Finder) Global(at *File, fn Function, name string) (*locals.Variable, error) {

@@ -157,6 +157,9 @@ func (b *BTF) Size(id TypeID) (int, error) {
 		}
 		switch r.kind() {
 		case btfArray:
+			if _, counted := CountedAt(b, id); counted {
+				return 0, fmt.Errorf("the program computes how many elements %s has", b.TypeName(id))
+			}
 			id = TypeID(r.u32(12))
 			n *= int64(r.u32(20))
 		case btfPtr:

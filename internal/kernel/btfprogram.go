@@ -28,6 +28,9 @@ type programTypes struct {
 	define func(TypeID) (TypeID, bool)
 	// texts are the structs that are strings.
 	texts map[TypeID]TextView
+	// counted are the arrays whose length the program computes, by the place in its debug information that says where
+	// that is.
+	counted map[TypeID]int64
 	// golang is what a program of Go says besides.
 	golang goTypes
 }
@@ -40,6 +43,7 @@ type TypeBuilder struct {
 	names   map[string]uint32
 	strBase uint32
 	texts   map[TypeID]TextView
+	counted map[TypeID]int64
 	golang  goTypes
 }
 
@@ -63,6 +67,9 @@ func (t *TypeBuilder) Add(is Type) TypeID {
 // Text says that a struct is a string.
 func (t *TypeBuilder) Text(id TypeID, view TextView) { t.texts[id] = view }
 
+// Counted says that an array has a length which the program computes; place is where its debug information says how.
+func (t *TypeBuilder) Counted(id TypeID, place int64) { t.counted[id] = place }
+
 // AddTypes adds the types of a program that build describes. define gives the definition of those that are only
 // declared.
 func (b *BTF) AddTypes(build func(*TypeBuilder), define func(TypeID) (TypeID, bool)) error {
@@ -71,9 +78,10 @@ func (b *BTF) AddTypes(build func(*TypeBuilder), define func(TypeID) (TypeID, bo
 	before := b.parts()
 	first, strs := before.behind(b)
 	t := &TypeBuilder{first: first, strBase: strs, names: map[string]uint32{}, texts: map[TypeID]TextView{},
-		golang: goTypes{forms: map[TypeID]GoType{}, embedded: map[TypeID][]string{}}}
+		counted: map[TypeID]int64{},
+		golang:  goTypes{forms: map[TypeID]GoType{}, embedded: map[TypeID][]string{}}}
 	build(t)
-	m := &moduleBTF{first: first, strings: strs, program: &programTypes{define, t.texts, t.golang}}
+	m := &moduleBTF{first: first, strings: strs, program: &programTypes{define, t.texts, t.counted, t.golang}}
 	if err := m.part.parse(t.blob(), true); err != nil {
 		return err
 	}
@@ -93,6 +101,17 @@ func TextOf(b *BTF, id TypeID) (TextView, bool) {
 	}
 	v, ok := p.texts[id]
 	return v, ok
+}
+
+// CountedAt gives the place in the debug information of a program that says where the length of an array is; false for
+// what is no array, or one whose length is known, or one of which nobody says how long it is.
+func CountedAt(b *BTF, id TypeID) (place int64, ok bool) {
+	p := programOf(b, id)
+	if p == nil {
+		return 0, false
+	}
+	place, ok = p.counted[id]
+	return place, ok
 }
 
 // ReferenceMark ends the name of what a reference of C++ leads to: a reference is a pointer to a typedef of that name.

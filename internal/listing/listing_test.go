@@ -136,6 +136,10 @@ func (p programs) Lines(file, source string, line int) ([]binary.Function, *bina
 	return []binary.Function{fn}, at, nil
 }
 
+func (programs) Length(*binary.File, binary.Function, uint64, dwarf.Offset) (locals.Variable, error) {
+	return locals.Variable{}, nil
+}
+
 func (programs) Locals(*binary.File, binary.Function, uint64) ([]locals.Variable, error) {
 	held := location.Place{Kind: location.Held}
 	return []locals.Variable{{Name: "n", Place: held}, {Name: "gone"}}, nil

@@ -67,6 +67,23 @@ type SourceLine struct {
 // At gives what is in sight at an instruction that belongs to a line of its source; nil where debug information has no
 // function there. Without a line it is the one that debug information says of the instruction.
 func (f *Finder) At(pc uint64, line SourceLine) (*Scope, error) {
+	w, err := f.walkTo(pc, line)
+	if w == nil || err != nil {
+		return nil, err
+	}
+	if !w.scope.Plain && w.source.Number > 0 {
+		err = w.scattered(w.within)
+	}
+	if w.unsettled() {
+		for i := range w.scope.Variables {
+			w.scope.Variables[i].Place = location.Place{}
+		}
+	}
+	return w.scope, err
+}
+
+// walkTo collects the variables at an instruction; nil where debug information has no function there.
+func (f *Finder) walkTo(pc uint64, line SourceLine) (*walk, error) {
 	within, err := f.path(pc)
 	if err != nil || len(within) == 0 {
 		return nil, err
@@ -79,8 +96,8 @@ func (f *Finder) At(pc uint64, line SourceLine) (*Scope, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{Finder: f, pc: pc, source: line, function: within[0], scope: &Scope{Settled: true},
-		seen: map[string]seen{}}
+	w := &walk{Finder: f, pc: pc, source: line, function: within[0], within: within, lost: lost,
+		scope: &Scope{Settled: true}, seen: map[string]seen{}}
 	ranges, err := within[0].Ranges()
 	if err != nil || len(ranges) == 0 {
 		return nil, err
@@ -92,15 +109,12 @@ func (f *Finder) At(pc uint64, line SourceLine) (*Scope, error) {
 		}
 	}
 	w.scope.Plain = w.fixed && !w.moving
-	if !w.scope.Plain && line.Number > 0 {
-		err = w.scattered(within)
-	}
-	if lost || w.scope.Plain && !w.scope.Settled && f.inPrologue(within[0].Unit(), w.scope.Entry, pc) {
-		for i := range w.scope.Variables {
-			w.scope.Variables[i].Place = location.Place{}
-		}
-	}
-	return w.scope, err
+	return w, nil
+}
+
+// unsettled reports whether variables are not yet, or not known to be, where debug information has them.
+func (w *walk) unsettled() bool {
+	return w.lost || w.scope.Plain && !w.scope.Settled && w.inPrologue(w.function.Unit(), w.scope.Entry, w.pc)
 }
 
 // lineAt is the line that an instruction is of; none where that is not said.
@@ -296,7 +310,11 @@ type walk struct {
 	pc       uint64
 	source   SourceLine
 	function *dwarfinfo.Entry
-	scope    *Scope
+	// within are the entries that the instruction lies in, the function first; lost: those that it belongs to are not
+	// known.
+	within []*dwarfinfo.Entry
+	lost   bool
+	scope  *Scope
 	// seen are the variables in sight, by their names.
 	seen map[string]seen
 	// calls: the function is known to call others, or not to; nil: that was not asked.

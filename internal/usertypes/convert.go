@@ -159,7 +159,7 @@ func (c *conversion) describe(id kernel.TypeID, e *dwarfinfo.Entry, as want, dep
 	case dwarf.TagEnumerationType:
 		return c.enum(e, depth)
 	case dwarf.TagArrayType:
-		return c.array(e, as, depth)
+		return c.array(id, e, as, depth)
 	case dwarf.TagSubroutineType:
 		return kernel.Type{Kind: kernel.KindProto}
 	case dwarf.TagPtrToMemberType:
@@ -248,33 +248,59 @@ func (c *conversion) madeOf(e *dwarfinfo.Entry) *dwarfinfo.Entry {
 	return nil
 }
 
+// A dimension is how many elements an array has. Where the program computes that, place is the entry that says where
+// the number is, and length is 0, as it is where nobody says it.
+type dimension struct {
+	length int
+	place  dwarf.Offset
+}
+
 // array is one of arrays where there are several dimensions. A length that is not said is 0, as of the last member of a
-// struct, or of one that the program computes.
-func (c *conversion) array(e *dwarfinfo.Entry, as want, depth int) kernel.Type {
-	var lengths []int
-	open := false // of the first dimension nobody says how long it is
+// struct.
+func (c *conversion) array(id kernel.TypeID, e *dwarfinfo.Entry, as want, depth int) kernel.Type {
+	var dimensions []dimension
 	err := c.t.data.EachChild(e, func(d *dwarfinfo.Entry) (bool, error) {
-		n, ok := d.Val(dwarf.AttrCount).(int64)
-		if !ok {
-			if n, ok = d.Val(dwarf.AttrUpperBound).(int64); ok {
-				n++
-			}
-		}
-		open = open || len(lengths) == 0 && !ok
-		lengths = append(lengths, int(max(n, 0)))
-		return len(lengths) < maxDepth, nil
+		dimensions = append(dimensions, dimensionOf(d))
+		return len(dimensions) < maxDepth, nil
 	})
 	if err != nil {
 		c.fail(err)
 	}
 	elem := c.next(e, as, depth)
-	if len(lengths) == 0 {
-		lengths, open = []int{0}, true
+	if len(dimensions) == 0 {
+		dimensions = []dimension{{}}
 	}
-	for i := len(lengths) - 1; i > 0; i-- {
-		elem = c.out.Add(kernel.Type{Kind: kernel.KindArray, Elem: elem, Len: lengths[i]})
+	for i := len(dimensions) - 1; i > 0; i-- {
+		inner := c.out.New()
+		c.out.Set(inner, c.arrayOf(inner, elem, dimensions[i]))
+		elem = inner
 	}
-	return kernel.Type{Kind: kernel.KindArray, Elem: elem, Len: lengths[0], Open: open}
+	return c.arrayOf(id, elem, dimensions[0])
+}
+
+// dimensionOf is what an entry says of a dimension (DW_TAG_subrange_type).
+func dimensionOf(d *dwarfinfo.Entry) dimension {
+	for _, bound := range []struct {
+		attribute dwarf.Attr
+		more      int64
+	}{{dwarf.AttrCount, 0}, {dwarf.AttrUpperBound, 1}} {
+		switch n := d.Val(bound.attribute).(type) {
+		case nil:
+		case int64:
+			return dimension{length: int(max(n+bound.more, 0))}
+		default:
+			return dimension{place: d.Offset}
+		}
+	}
+	return dimension{}
+}
+
+// arrayOf is an array of one dimension, of which id is the number.
+func (c *conversion) arrayOf(id, elem kernel.TypeID, d dimension) kernel.Type {
+	if d.place != 0 {
+		c.out.Counted(id, int64(d.place))
+	}
+	return kernel.Type{Kind: kernel.KindArray, Elem: elem, Len: d.length, Open: d.length == 0}
 }
 
 // composite is a struct, a class or a union.

@@ -37,6 +37,10 @@ func (programs) Parameters(*binary.File, binary.Function) ([]locals.Variable, er
 	return nil, nil
 }
 func (programs) Definition(*binary.File, binary.Function) string { return "" }
+func (programs) Length(*binary.File, binary.Function, uint64, dwarf.Offset) (locals.Variable, error) {
+	return locals.Variable{}, nil
+}
+
 func (programs) Locals(*binary.File, binary.Function, uint64) ([]locals.Variable, error) {
 	return nil, nil
 }
