@@ -66,7 +66,40 @@ func TestFullContainers(t *testing.T) {
 	})
 }
 
-// A container that both sides use is one; so is that of keys that read as text. lru drops the oldest.
+// Whether an entry was removed is known in both halves.
+//
+// > `t.remove(k)` is True for the one that has removed the entry, and False where there was none.
+func TestRemoved(t *testing.T) {
+	needTracing(t)
+	const code = `
+where = lambda e: e.comm == "wl-edge"
+t = table()
+def tried(e):
+    t.set("a", 5)
+    said = 0
+    if t.remove("a"):
+        said += 1
+    if not t.remove("a"):
+        said += 10
+    return (said, t.remove("b"), "a" in t)
+`
+	for half, probe := range map[string]string{
+		"kernel": `probe("syscall:write", lambda e: print(e.value), kernel = tried, where = where)`,
+		"user":   `probe("syscall:write", lambda e: print(tried(e)), where = where)`,
+	} {
+		e, _ := traced(t, code+probe, []string{"-q"}, "edge", "x")
+		if e.stdout != "(11, False, False)\n" {
+			t.Errorf("%s half: %s", half, e.stdout)
+		}
+	}
+}
+
+// A container that both sides use is one; so is that of keys that read as text.
+//
+// > With `lru = True` it drops an old entry, which is not counted.
+// > A table that only user space has drops the oldest.
+// > Of one that a kernel half has the kernel drops what was put in long ago on the same CPU, several entries at a time.
+// > So an entry that another CPU has put in can stay longer, and such a table can hold fewer entries than its size.
 func TestFullShared(t *testing.T) {
 	tell(t, map[string]telling{
 		"shared": {
