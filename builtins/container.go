@@ -24,7 +24,7 @@ var containerFamily = []Entry{
 		Signature: "table(size=10240, lru=False, by=None)",
 		Doc: `Maps keys to values, which both halves set and read: t[k], t[k] = v, t[k] += n, k in t, get, pop,
 set, add, remove, items, clear. A full table drops what is new, which is counted and reported. With lru an old entry
-goes. remove tells whether there was an entry.`,
+goes. remove gives None, and pop the value that was there.`,
 		call: tableCall,
 	},
 	{

@@ -241,14 +241,14 @@ func (b tables) getIndex(c *plan.Container, k val, pos plan.Pos) val {
 	return b.tableOp(tree.OpTableIndex, c, k, nil, pos)
 }
 
-// tableOp reads from a table here and now, and takes out of it with pop and remove. missing is what get and pop give where there is no entry, nil: None.
+// tableOp reads from a table here and now. missing is what get and pop give where there is no entry, nil: None.
 func (b tables) tableOp(op tree.Op, c *plan.Container, k val, missing *tree.Expr, pos plan.Pos) val {
 	ke, ok := b.key(c, k, pos)
 	if !ok {
 		wrong(pos, "the key is None")
 	}
 	t := b.valueType(c)
-	if op != tree.OpTableHas && op != tree.OpTableRemove && t.Kind == types.Bot {
+	if op != tree.OpTableHas && t.Kind == types.Bot {
 		// What the table holds is not known in this round: nothing can be
 		// said about a use of it.
 		b.u.unknown.Set(c.ID, true)
@@ -256,7 +256,7 @@ func (b tables) tableOp(op tree.Op, c *plan.Container, k val, missing *tree.Expr
 	}
 	list := []*tree.Expr{ke}
 	switch {
-	case op == tree.OpTableHas, op == tree.OpTableRemove:
+	case op == tree.OpTableHas:
 		t = types.Boolean
 	case missing != nil:
 		t = missing.Type
@@ -267,8 +267,6 @@ func (b tables) tableOp(op tree.Op, c *plan.Container, k val, missing *tree.Expr
 	e := &tree.Expr{Op: op, Type: t, Int: int64(c.ID), Args: list, Pos: pos}
 	if op == tree.OpTablePop {
 		b.addShared(c, pos)
-	}
-	if op == tree.OpTablePop || op == tree.OpTableRemove {
 		b.wrote(c, pos)
 	}
 	return exprVal(b.assign("", e))
@@ -345,7 +343,11 @@ func (b tables) containerMethod(c *plan.Container, m string, args []arg, pos pla
 		b.update(c, a[0], "+", n, pos)
 		return noneVal()
 	case "remove":
-		return b.tableOp(tree.OpTableRemove, c, named(args, 1, 1, "remove(key)", pos)[0], nil, pos)
+		a := named(args, 1, 1, "remove(key)", pos)
+		ke, _ := b.key(c, a[0], pos)
+		b.wrote(c, pos)
+		b.emit(&tree.Stmt{Op: tree.STableRemove, Int: int64(c.ID), Exprs: []*tree.Expr{ke}, Pos: pos})
+		return noneVal()
 	}
 	refuse(pos, "a table has no method %s in a kernel half%s", m,
 		refusal.Near(m, []string{"get", "pop", "set", "add", "remove"}))

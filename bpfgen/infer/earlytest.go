@@ -50,7 +50,7 @@ func (pr *probe) testLate() {
 func changesContainers(list []*tree.Stmt) (changes bool) {
 	tree.WalkBlock(&tree.Block{Stmts: list}, func(s *tree.Stmt) {
 		changes = changes || slices.Contains(changeOps, s.Op)
-	}, func(e *tree.Expr) { changes = changes || e.Op == tree.OpTablePop || e.Op == tree.OpTableRemove })
+	}, func(e *tree.Expr) { changes = changes || e.Op == tree.OpTablePop })
 	return changes
 }
 

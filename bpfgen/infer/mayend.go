@@ -80,8 +80,7 @@ func hasEffect(e *tree.Expr) bool { return opHasEffect(e) || slices.ContainsFunc
 // opHasEffect is hasEffect of e alone, without its operands.
 func opHasEffect(e *tree.Expr) bool {
 	switch e.Op {
-	case tree.OpInline, tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpTableRemove,
-		tree.OpSignal:
+	case tree.OpInline, tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpSignal:
 		return true
 	}
 	return mayEnd(e)

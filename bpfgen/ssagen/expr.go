@@ -50,8 +50,7 @@ func (b exprs) eval(e *tree.Expr) val {
 		return v
 	case tree.OpInline:
 		return b.tree.inline(e)
-	case tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpTableRemove, tree.OpTableHas,
-		tree.OpCellGet:
+	case tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpTableHas, tree.OpCellGet:
 		return tables{b.code}.containerExpr(e)
 	case tree.OpSignal:
 		rc := b.Extend(b.Call(helperSendSignal, b.expr(e.Args[0]).x), 32, true)

@@ -42,7 +42,7 @@ func (b late) stable(e *tree.Expr) bool {
 // stableHere is stable for the operation of e alone.
 func (b late) stableHere(e *tree.Expr) bool {
 	switch e.Op {
-	case tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpTableRemove, tree.OpTableHas, tree.OpCellGet, tree.OpInline,
+	case tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpTableHas, tree.OpCellGet, tree.OpInline,
 		tree.OpSignal:
 		return false
 	case tree.OpLocal:

@@ -42,9 +42,6 @@ func (b tables) containerExpr(e *tree.Expr) val {
 	if e.Op == tree.OpCellGet {
 		return b.convert(stores(b).loadFixed(b.MapValue(mapOf(c), 0), c.ValueLayout.Type, c.Value), e.Type)
 	}
-	if e.Op == tree.OpTableRemove {
-		return intVal(e.Type, b.Cmp(ir.EQ, b.tableRemove(c, e.Args[0]), b.Const(0)))
-	}
 	key := stores(b).fixed(c.KeyLayout, c.Key, e.Args[0])
 	p := b.lookup(c, key)
 	defer b.release(key)
@@ -153,11 +150,10 @@ func (b tables) lost(c *tree.Container, rc *ir.Value, j *join) {
 }
 
 // tableRemove deletes an entry. It is no error if there is none.
-func (b tables) tableRemove(c *tree.Container, k *tree.Expr) (rc *ir.Value) {
+func (b tables) tableRemove(c *tree.Container, k *tree.Expr) {
 	key := stores(b).fixed(c.KeyLayout, c.Key, k)
-	rc = b.Call(helperMapDelete, b.MapPtr(mapOf(c)), b.addr(key, 0))
+	b.Call(helperMapDelete, b.MapPtr(mapOf(c)), b.addr(key, 0))
 	b.release(key)
-	return rc
 }
 
 // upsert gives the address of the key's value, which is zero at first, to

@@ -115,11 +115,10 @@ const (
 	OpElem   // element n of Args[0]
 
 	// Containers; container n.
-	OpTableGet    // Args: key, what a missing one gives, without it None
-	OpTableIndex  // Args: key; ends the handler where the key is missing
-	OpTablePop    // Args: as those of OpTableGet
-	OpTableRemove // Args: key; bool, whether it was there
-	OpTableHas    // Args: key; bool
+	OpTableGet   // Args: key, what a missing one gives, without it None
+	OpTableIndex // Args: key; ends the handler where the key is missing
+	OpTablePop   // Args: as those of OpTableGet
+	OpTableHas   // Args: key; bool
 	OpCellGet
 
 	// OpPath is the whole path of a file as a string, walked through dentries

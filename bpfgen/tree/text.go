@@ -322,7 +322,7 @@ func (p *printer) detail(e *Expr) string {
 		return fmt.Sprintf(" %d", e.Int)
 	case OpPresent, OpSigned:
 		return fmt.Sprintf(" %q", e.Str)
-	case OpTableGet, OpTableIndex, OpTablePop, OpTableRemove, OpTableHas, OpCellGet:
+	case OpTableGet, OpTableIndex, OpTablePop, OpTableHas, OpCellGet:
 		return fmt.Sprintf(" c%d", e.Int)
 	}
 	return ""

@@ -78,8 +78,8 @@ func tableRemove(t *Table, args starlark.Tuple, kwargs []starlark.Tuple) (starla
 	if err := starlark.UnpackArgs("remove", args, kwargs, "key", &k); err != nil {
 		return nil, err
 	}
-	found, err := t.Remove(k)
-	return starlark.Bool(found), err
+	_, err := t.Remove(k)
+	return starlark.None, err
 }
 
 func tableItems(t *Table, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {

@@ -161,9 +161,6 @@ func (g *gen) membership(d int) *Expr {
 	op := pick(g, []string{"in", "not in"})
 	if tables := g.usable(); len(tables) > 0 && g.one(2) {
 		c := pick(g, tables)
-		if g.one(3) {
-			return method(boolean, leaf(Type{}, c.name), "remove", g.keyExpr(c.key, d-1))
-		}
 		return operator(op, boolean, g.keyExpr(c.key, d-1), leaf(Type{}, c.name))
 	}
 	if len(g.dicts) > 0 && g.one(2) {

@@ -212,7 +212,7 @@ func (g *gen) tableStmt(t table) *Stmt {
 	case 0:
 		return &Stmt{Form: Do, Exprs: []*Expr{method(t.val.opt(), recv, "pop", key)}}
 	case 1:
-		return &Stmt{Form: Do, Exprs: []*Expr{method(boolean, recv, "remove", key)}}
+		return &Stmt{Form: Do, Exprs: []*Expr{method(Type{}, recv, "remove", key)}}
 	case 2:
 		return &Stmt{Form: Do, Exprs: []*Expr{method(Type{}, recv, "set", key, g.expr(t.val, exprDepth))}}
 	case 3, 4:
