@@ -148,7 +148,7 @@ func (b memory) stride(id kernel.TypeID, pos plan.Pos) (size *tree.Expr, ok bool
 	for range maxDimensions {
 		id = btf.Skip(id)
 		if known, err := btf.Size(id); err == nil {
-			return b.times(size, intExpr(int64(known), pos), pos), true
+			return product(size, intExpr(int64(known), pos), pos), true
 		}
 		t, err := btf.Type(id)
 		if err != nil || t.Kind != kernel.KindArray {
@@ -158,7 +158,7 @@ func (b memory) stride(id kernel.TypeID, pos plan.Pos) (size *tree.Expr, ok bool
 		if place, counted := kernel.CountedAt(btf, id); counted {
 			n, _ = b.computed(place, pos)
 		}
-		size, id = b.times(size, n, pos), t.Elem
+		size, id = product(size, n, pos), t.Elem
 	}
 	return nil, false
 }
@@ -174,8 +174,8 @@ func (b memory) strideOf(l listType, pos plan.Pos) (*tree.Expr, bool) {
 	return b.stride(l.elem, pos)
 }
 
-// times multiplies two numbers; FAULT where one of them is that.
-func (b memory) times(x, y *tree.Expr, pos plan.Pos) *tree.Expr {
+// product multiplies two numbers; FAULT where one of them is that.
+func product(x, y *tree.Expr, pos plan.Pos) *tree.Expr {
 	return orFault(x, pos, func(x *tree.Expr) *tree.Expr {
 		return orFault(y, pos, func(y *tree.Expr) *tree.Expr {
 			return operation(tree.OpMul, types.I64, as(x, types.I64, pos), as(y, types.I64, pos), pos)

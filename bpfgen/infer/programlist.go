@@ -281,7 +281,7 @@ func (b attributes) element(l programList, i val, pos plan.Pos) val {
 			wrong(pos, "the index of a list of bits counts from its beginning, got %d", n)
 		}
 		has = operation(tree.OpGe, types.Boolean, assume(l.n), intExpr(-n, pos), pos)
-		bytes := assume(b.memory().times(assume(l.n), stride, pos))
+		bytes := assume(product(assume(l.n), stride, pos))
 		sum := operation(tree.OpAdd, types.I64, as(asAddress(l.first, pos), types.I64, pos), bytes, pos)
 		where = as(sum, l.first.Type.Present(), pos)
 	}
