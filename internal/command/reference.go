@@ -90,7 +90,7 @@ func docModule(w io.Writer, m stdlib.Module) error {
 	}
 	if len(names) > 0 {
 		slices.Sort(names)
-		fmt.Fprintf(w, "\nload(\"std/%s\", \"%s\")\n", file, strings.Join(names, `", "`))
+		fmt.Fprintf(w, "\n%s\n", loading("std/"+file, names))
 	}
 	return nil
 }
@@ -132,4 +132,20 @@ func docOf(body []syntax.Stmt) string {
 	}
 	doc, _ := l.Value.(string)
 	return doc
+}
+
+// widestLoad is how many columns a statement that loads names has on one line.
+const widestLoad = 100
+
+// loading is the statement that loads names from a module: on one line, or where that is too wide on several.
+func loading(file string, names []string) string {
+	out, width := fmt.Sprintf("load(%q", file), len(file)
+	for _, name := range names {
+		before := ", "
+		if width += len(name) + 4; width > widestLoad {
+			before, width = ",\n    ", len(name)
+		}
+		out += before + fmt.Sprintf("%q", name)
+	}
+	return out + ")"
 }

@@ -1,11 +1,11 @@
 package accept
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/startrace/startrace/test/tried"
@@ -39,7 +39,6 @@ for i in range(40): x.extend(x)`,
 	`("x" * 8000000).rsplit("x")`,
 	`("\n" * 8000000).splitlines()`,
 	`("x" * 8000000).replace("x", "yyyyyyyyyyyyyyyyyyyy")`,
-	`("x" * 8000000).replace("x", "y")`,
 	`"x" * 500000000`,
 	`[0] * 60000000`,
 	`" ".join(["x" * 1000000] * 500)`,
@@ -83,7 +82,7 @@ func TestBuiltinsStayWithinMemory(t *testing.T) {
 	for _, code := range largeResults {
 		out, peak, err := withPeak(t, "10", "--memory", "64M", "-e", code)
 		t.Logf("%3d MB: %s: %s", peak>>20, code, excerpt(string(out)))
-		if err == nil || !strings.Contains(string(out), "--memory") {
+		if err == nil || !refused(out) {
 			t.Errorf("%s: %v: %s", code, err, out)
 		}
 		if peak > budget {
@@ -91,6 +90,11 @@ func TestBuiltinsStayWithinMemory(t *testing.T) {
 		}
 	}
 	tried.Many(t, "%d calls", len(largeResults))
+}
+
+// refused reports whether a run says that a value is too large: for the budget, or at all.
+func refused(out []byte) bool {
+	return bytes.Contains(out, []byte("--memory")) || bytes.Contains(out, []byte("are the most that are made at once"))
 }
 
 // withPeak runs startrace for so many seconds at most, and gives what it writes and the most bytes of it that were

@@ -144,7 +144,7 @@ func refusesToWrite(t *testing.T, code string, flags ...string) {
 	const budget = 64 << 20
 	flags = append(flags, "--memory", "64M", "-e", code)
 	out, peak, err := withPeak(t, "60", flags...)
-	if err == nil || !strings.Contains(string(out), "kept") || !strings.Contains(string(out), "--memory") ||
+	if err == nil || !strings.Contains(string(out), "kept") || !refused(out) ||
 		!strings.Contains(string(out), "-e:") {
 		t.Errorf("%s: %v: %s", code, err, excerpt(string(out)))
 	}
