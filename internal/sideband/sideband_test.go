@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -13,9 +14,12 @@ import (
 	"github.com/startrace/startrace/internal/mapping"
 )
 
-// openOurs listens to this process and to what it starts.
+// openOurs listens to this process and to what it starts. The test stays on its thread, which is there when the threads
+// are listed: of one that the Go runtime starts at this moment nothing is heard, nor of what it starts.
 func openOurs(t testing.TB) *Band {
 	t.Helper()
+	runtime.LockOSThread()
+	t.Cleanup(runtime.UnlockOSThread)
 	b, err := OpenProcess(os.Getpid())
 	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOENT) ||
 		errors.Is(err, unix.ENOSYS) {
