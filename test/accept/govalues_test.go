@@ -109,7 +109,9 @@ func main() {
 		gives(n)
 		ambiguous(&twice{})
 	}
-	named(ints{1, -2}, net.IP{9, 8, 7}, of[uint16]{65535}, &lists{ints{-5}, []byte("ab"), net.IP{1, 2, 3, 4}, of[int16]{-1}})
+	named(ints{1, -2}, net.IP{9, 8, 7}, of[uint16]{65535}, &lists{
+		ints{-5}, []byte("ab"), net.IP{1, 2, 3, 4}, of[int16]{-1},
+	})
 	look(-1, nil, nil, nil, nil, 0, time.Time{}, &all{}, all{})
 	look(-1, nil, nil, nil, nil, 0, time.Unix(1<<40, 0), &all{}, all{})
 }

@@ -299,7 +299,8 @@ probe("uprobe:`+binary+`:keep", lambda e: print(e.args.n, e.args.s))
 	}
 }
 
-// What gcc has split and put into the callers is one call, and a call of itself is another one.
+// What gcc has split and put into the callers is one call. No function has two calls with one pointer: the compiler
+// would know the condition of the second one from the first.
 //
 // > gcc can split a function behind an early return, and put both parts into the callers.
 // > The second part is no call of its own, and is counted only where nothing else is left of the first one.
@@ -326,7 +327,7 @@ struct S {
 static int conf(int *p, int k, int mode) { calls++; if (p == nullptr) return 0; g += k; for (int i = 0; i < k; i++)
 	g += mode * i; printf("y%d\n", g); return g; }
 static inline __attribute__((always_inline)) int turn(int n) { turns++; return g + n; }
-__attribute__((noinline)) int user1(S &s, int *p, int k) { return s.conf(p, k) + turn(k) + turn(g); } // never the same pointer twice
+__attribute__((noinline)) int user1(S &s, int *p, int k) { return s.conf(p, k) + turn(k) + turn(g); }
 __attribute__((noinline)) int user2(S &s, int *p, int *q, int k) { return s.conf(p, k + 1) + s.conf(q, k); }
 __attribute__((noinline)) int user3(int *p, int k) { return conf(p, k, 1); }
 __attribute__((noinline)) int user4(int *p, int *q, int k) { return conf(p, k + 1, 2) + conf(q, k, 3); }
