@@ -1,6 +1,6 @@
 package infer
 
-func oneCapture(c capture) *captures { return &captures{one: c, leads: !isText(c.v)} }
+func oneCapture(c capture) *captures { return &captures{one: c, leads: !isText(c.v), points: c.v.typ().Leads()} }
 
 // united are the captures of x and y.
 func united(x, y *captures) *captures {
@@ -10,11 +10,14 @@ func united(x, y *captures) *captures {
 	case x == nil:
 		return y
 	}
-	return &captures{x: x, y: y, leads: x.leads || y.leads}
+	return &captures{x: x, y: y, leads: x.leads || y.leads, points: x.points || y.points}
 }
 
 // lead reports whether one of them has fields that only the kernel half can read.
 func (c *captures) lead() bool { return c != nil && c.leads }
+
+// point reports whether one of them is a pointer, whose elements only the kernel half can read.
+func (c *captures) point() bool { return c != nil && c.points }
 
 // each calls f for the captures in parts that are not in seen, and notes these.
 func (c *captures) each(seen map[*captures]bool, f func(capture)) {

@@ -200,6 +200,9 @@ func (u *userWalk) index(x *syntax.IndexExpr) uval {
 	if _, ok := recv.v.obj.(*memObj); ok {
 		_, isArray = i.v.constInt() // of others user space takes what it wants
 	}
+	if recv.part && !recv.known && recv.caps.point() {
+		u.frame.chooses(&chosenArg{element: x})
+	}
 	isPointer := recv.pointer()
 	if isPointer && recv.part && !i.known {
 		wrong(x.Lbrack, "the kernel reads what lies there, and the index is computed in user space: want a constant, "+

@@ -67,17 +67,27 @@ func either(x, y uval) uval {
 		may: withCallees(x.callees(), y.callees()...)}
 }
 
-// undecided is the value that is one of several, of which user space decides. Where all of them lead to other parts of
-// the event, that is remembered, so that asking for one can be refused.
+// undecided is the value that is one of several, of which user space decides. Where they lead to other parts of the
+// event, or have no fields at all, that is remembered, so that asking for one can be refused.
 func undecided(list ...uval) uval {
 	out := uval{bits: commonWidth(list...), may: calleesOf(list)}
 	for _, v := range list {
-		if !v.leads() {
+		switch {
+		case v.leads():
+			out.part, out.caps = true, united(out.caps, v.caps)
+		case !v.fieldless():
 			return uval{bits: out.bits, may: out.may}
 		}
-		out.part, out.caps = true, united(out.caps, v.caps)
 	}
 	return out
+}
+
+// fieldless reports whether x is a value of user space that has no fields and no elements, as None.
+func (x uval) fieldless() bool {
+	if x.known && (x.v.isNone() || x.v.c == fold.Fault) {
+		return true
+	}
+	return slices.Contains([]string{"bool", "int", "float"}, typeName(x))
 }
 
 // isText reports whether v is a value whose attributes are methods of a
@@ -220,6 +230,8 @@ func (c *chosenArg) refuse() {
 	case c.field != nil:
 		wrong(c.field.Name.NamePos, "which part of the event this is is decided in user space: take .%s of each part "+
 			"before", c.field.Name.Name)
+	case c.element != nil:
+		wrong(c.element.Lbrack, "which pointer this is is decided in user space: take the element of each before")
 	case c.shared != nil:
 		wrong(c.at.Lbrack, why+"%[1]s changes, and a function inside reads it, which finds what it is when it "+
 			"is called; give that function %[1]s as an argument, as f(%[1]s)", c.shared.Name)

@@ -384,11 +384,13 @@ type inner struct {
 }
 
 // A chosenArg is an e.args[i] where user space computes i: which of them to read the kernel must know. Or it is a field
-// of a part of the event that user space chooses.
+// or an element of a part of the event that user space chooses.
 type chosenArg struct {
 	at *syntax.IndexExpr
 	// field is the field, nil where it is an e.args[i].
 	field *syntax.DotExpr
+	// element is the element of a pointer, nil where it is none.
+	element *syntax.IndexExpr
 	// call is a call of which user space chooses the function, nil where it is none.
 	call *syntax.CallExpr
 	// shared is a variable of i that functions inside read when they are called, where it has changed, and param one
@@ -410,8 +412,8 @@ type captures struct {
 	one capture
 	// x and y are the captures of the two others. They are nil where there is one alone.
 	x, y *captures
-	// leads is set where one of them has fields that only the kernel half can read.
-	leads bool
+	// leads is set where one of them has fields that only the kernel half can read, and points where one is a pointer.
+	leads, points bool
 }
 
 // certainty finds what is certain to fail.
