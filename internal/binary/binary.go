@@ -51,7 +51,8 @@ type Function struct {
 	// Copy is set of a copy of the function that was inlined: the place is where that begins. Source is then where the
 	// call stands.
 	Copy *Copy
-	// File is the source file that defines it, without its folder, where the query asked for one.
+	// File is the source file that defines it, by the shortest name that is not that of others, where the query asked
+	// for one.
 	File string
 	// Entry is where a probe at the entry stands, in bytes of the file.
 	Entry uint64
@@ -132,6 +133,8 @@ type Finder struct {
 	types  map[string]*usertypes.Types
 	lines  map[string]*elffile.Lines
 	locals map[string]*locals.Finder
+	// names are those of the source files of these.
+	names map[string]tails
 }
 
 // Close closes the files.
@@ -155,6 +158,7 @@ func (f *Finder) Forget(path string) error {
 	delete(f.types, path)
 	delete(f.lines, path)
 	delete(f.locals, path)
+	delete(f.names, path)
 	return e.Close()
 }
 

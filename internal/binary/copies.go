@@ -5,7 +5,6 @@ import (
 	"debug/dwarf"
 	"errors"
 	"fmt"
-	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -179,14 +178,14 @@ func nameLike(e *elffile.File, fn elffile.Function, wanted string) string {
 	return fn.Name
 }
 
-// filesOf are the files of the source in which functions are defined, without their folders, by the addresses of the
-// functions; nothing where none was asked for.
-func filesOf(q Query, list []*sourcefunc.Function) map[uint64]string {
+// filesOf are the files of the source in which functions are defined, by the addresses of the functions; nothing where
+// none was asked for.
+func (f *Finder) filesOf(at *File, q Query, list []*sourcefunc.Function) map[uint64]string {
 	out := map[uint64]string{}
 	for _, fn := range list {
 		for _, addr := range fn.Bodies {
 			if q.Source != "" {
-				out[addr] = path.Base(fn.File)
+				out[addr] = f.namesOf(at.Path).of(fn.File)
 			}
 		}
 	}
@@ -219,7 +218,7 @@ func (f *Finder) copiesOf(e *elffile.File, at *File, q Query, list []*sourcefunc
 			}
 			one, err := p.place(fn, c)
 			if q.Source != "" {
-				one.File = path.Base(fn.File)
+				one.File = f.namesOf(at.Path).of(fn.File)
 			}
 			if err == nil {
 				out = append(out, one)
@@ -252,9 +251,7 @@ func (p *placing) place(fn *sourcefunc.Function, c *sourcefunc.Copy) (Function, 
 	offset, _ := p.e.CodeOffset(c.Entry)
 	out := Function{Name: elffile.DemangleShort(fn.Name), Start: offset, Addr: c.Entry, Entry: offset,
 		Copy: &Copy{c.Place, c.Around, c.Entry}, NoReturn: "it was inlined, and has no return"}
-	if c.File != "" {
-		out.Source = fmt.Sprintf("%s:%d", path.Base(c.File), c.Line)
-	}
+	out.Source = p.spelled(p.at.Path, c.File, c.Line)
 	around, ok := p.e.At(c.Entry)
 	if !ok || around.Size == 0 {
 		return out, nil
@@ -326,8 +323,5 @@ func (f *Finder) Definition(at *File, fn Function) string {
 		return ""
 	}
 	file, line := table.Definition(fn.Addr)
-	if file == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s:%d", path.Base(file), line)
+	return f.spelled(at.Path, file, line)
 }

@@ -33,7 +33,7 @@ func (f *Finder) Functions(q Query) ([]Function, *File, error) {
 		return nil, nil, err
 	}
 	var found []Function
-	files := filesOf(q, inSource)
+	files := f.filesOf(out, q, inSource)
 	for _, fn := range list {
 		one, err := describe(e, out, fn)
 		one.File = files[fn.Addr]

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
@@ -59,7 +58,7 @@ func (f *Finder) Names(q Query) ([]Listed, *File, error) {
 	for _, fn := range list {
 		found = append(found, listed(e, fn))
 	}
-	found = withCopies(e, found, inSource)
+	found = f.withCopies(e, out.Path, found, inSource)
 	f.nameFiles(e, out, q, inSource, found)
 	slices.SortStableFunc(found, func(a, b Listed) int { return strings.Compare(a.Name, b.Name) })
 	return found, out, nil
@@ -121,7 +120,7 @@ func (f *Finder) Mapped() (out []string, err error) {
 
 // withCopies adds to functions that are listed the copies that were inlined, and functions of which there are only
 // copies.
-func withCopies(e *elffile.File, found []Listed, inSource []*sourcefunc.Function) []Listed {
+func (f *Finder) withCopies(e *elffile.File, program string, found []Listed, inSource []*sourcefunc.Function) []Listed {
 	byName := map[string]int{}
 	for i := range found {
 		if _, known := byName[found[i].Name]; !known {
@@ -130,7 +129,7 @@ func withCopies(e *elffile.File, found []Listed, inSource []*sourcefunc.Function
 	}
 	for _, fn := range inSource {
 		name := elffile.DemangleShort(fn.Name)
-		places := copyPlaces(e, fn)
+		places := f.copyPlaces(e, program, fn)
 		if len(places) == 0 {
 			continue
 		}
@@ -151,16 +150,13 @@ func withCopies(e *elffile.File, found []Listed, inSource []*sourcefunc.Function
 }
 
 // copyPlaces are where the copies of a function are.
-func copyPlaces(e *elffile.File, fn *sourcefunc.Function) (out []CopyPlace) {
+func (f *Finder) copyPlaces(e *elffile.File, program string, fn *sourcefunc.Function) (out []CopyPlace) {
 	for i := range fn.Copies {
 		c := &fn.Copies[i]
 		if _, isCode := e.CodeOffset(c.Entry); !isCode {
 			continue
 		}
-		one := CopyPlace{Addr: c.Entry}
-		if c.File != "" {
-			one.Source = fmt.Sprintf("%s:%d", path.Base(c.File), c.Line)
-		}
+		one := CopyPlace{Addr: c.Entry, Source: f.spelled(program, c.File, c.Line)}
 		if around, ok := e.At(c.Entry); ok {
 			one.In = elffile.DemangleShort(around.Name)
 		}

@@ -77,7 +77,22 @@ func (t *Tables) Of(u *dwarfinfo.Unit) (*dwarf.LineReader, error) {
 	if err != nil {
 		return nil, wrong("%v", err)
 	}
+	wholeName(r, root, dir)
 	return r, nil
+}
+
+// wholeName mends the name of a unit's own file where it is absolute in a table of DWARF 5: debug/dwarf puts the folder
+// of the compiler before it, "/build/src/a.c" for "/src/a.c".
+func wholeName(r *dwarf.LineReader, root *dwarfinfo.Entry, dir string) {
+	name, _ := root.Val(dwarf.AttrName).(string)
+	if !path.IsAbs(name) {
+		return
+	}
+	for _, file := range r.Files() {
+		if file != nil && file.Name == path.Join(dir, name) {
+			file.Name = name
+		}
+	}
 }
 
 // File gives the name of a file by its number in a unit (DW_AT_decl_file); "" where it has none.

@@ -49,6 +49,35 @@ func TestSourceByItsPath(t *testing.T) {
 	}
 }
 
+// Functions of files of one name are told apart by the folders of the files, wherever a point names none: those with
+// code of their own, the places at which one was inlined, and the names of points.
+//
+// > Where files of one name define functions or call them, it has as much of the path as tells them apart: `x/h.c:2`.
+func TestSourceOfFilesOfOneName(t *testing.T) {
+	const source = `static volatile int sink;
+#line 1 "/src/one.h"
+static inline __attribute__((always_inline)) void in(int n) { sink = n; }
+#line 1 "/src/x/h.c"
+__attribute__((noinline)) void f(void) { sink++; }
+void first(void) { in(1); }
+#line 1 "/src/y/h.c"
+__attribute__((noinline)) void g(void) { sink--; }
+void second(void) { in(2); }
+#line 1 "/src/main.c"
+int main(void) { f(); g(); first(); second(); return 0; }
+`
+	got := printed(t, "gcc -g -O1", "names.c", source, `
+n = count()
+probe("uprobe:BIN:@*/h.c:{f,g}", lambda e: print(e.source, e.probe.removeprefix("uprobe:BIN:")))
+probe("uprobe:BIN:{f,g,in,main}", lambda e: n[e.source].add())
+at_exit(lambda: print(sorted([k for k, _ in n.items()])))
+`)
+	const want = `x/h.c:1 @x/h.c:f, y/h.c:1 @y/h.c:g, ["main.c:1", "x/h.c:1", "x/h.c:2", "y/h.c:1", "y/h.c:2"]`
+	if got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // An array of which nobody says how long it is has elements, and no length.
 //
 // > An array of which debug information does not say the length, as the last member of a struct, has elements by their
