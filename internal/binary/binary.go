@@ -134,7 +134,7 @@ type Finder struct {
 	lines  map[string]*elffile.Lines
 	locals map[string]*locals.Finder
 	// names are those of the source files of these.
-	names map[string]tails
+	names sourceNames
 }
 
 // Close closes the files.

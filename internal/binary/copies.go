@@ -185,7 +185,7 @@ func (f *Finder) filesOf(at *File, q Query, list []*sourcefunc.Function) map[uin
 	for _, fn := range list {
 		for _, addr := range fn.Bodies {
 			if q.Source != "" {
-				out[addr] = f.namesOf(at.Path).of(fn.File)
+				out[addr] = f.names.of(at.Path, f.tables[at.Path]).of(fn.File)
 			}
 		}
 	}
@@ -218,7 +218,7 @@ func (f *Finder) copiesOf(e *elffile.File, at *File, q Query, list []*sourcefunc
 			}
 			one, err := p.place(fn, c)
 			if q.Source != "" {
-				one.File = f.namesOf(at.Path).of(fn.File)
+				one.File = f.names.of(at.Path, f.tables[at.Path]).of(fn.File)
 			}
 			if err == nil {
 				out = append(out, one)
@@ -251,7 +251,7 @@ func (p *placing) place(fn *sourcefunc.Function, c *sourcefunc.Copy) (Function, 
 	offset, _ := p.e.CodeOffset(c.Entry)
 	out := Function{Name: elffile.DemangleShort(fn.Name), Start: offset, Addr: c.Entry, Entry: offset,
 		Copy: &Copy{c.Place, c.Around, c.Entry}, NoReturn: "it was inlined, and has no return"}
-	out.Source = p.spelled(p.at.Path, c.File, c.Line)
+	out.Source = p.names.of(p.at.Path, p.table).line(c.File, c.Line)
 	around, ok := p.e.At(c.Entry)
 	if !ok || around.Size == 0 {
 		return out, nil
@@ -323,5 +323,5 @@ func (f *Finder) Definition(at *File, fn Function) string {
 		return ""
 	}
 	file, line := table.Definition(fn.Addr)
-	return f.spelled(at.Path, file, line)
+	return f.names.of(at.Path, table).line(file, line)
 }

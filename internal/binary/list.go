@@ -156,7 +156,7 @@ func (f *Finder) copyPlaces(e *elffile.File, program string, fn *sourcefunc.Func
 		if _, isCode := e.CodeOffset(c.Entry); !isCode {
 			continue
 		}
-		one := CopyPlace{Addr: c.Entry, Source: f.spelled(program, c.File, c.Line)}
+		one := CopyPlace{Addr: c.Entry, Source: f.names.of(program, f.tables[program]).line(c.File, c.Line)}
 		if around, ok := e.At(c.Entry); ok {
 			one.In = elffile.DemangleShort(around.Name)
 		}

@@ -82,7 +82,7 @@ func (t *Tables) Of(u *dwarfinfo.Unit) (*dwarf.LineReader, error) {
 }
 
 // wholeName mends the name of a unit's own file where it is absolute in a table of DWARF 5: debug/dwarf puts the folder
-// of the compiler before it, "/build/src/a.c" for "/src/a.c".
+// of the compiler before it, "/home/u/home/u/a.c" for "/home/u/a.c".
 func wholeName(r *dwarf.LineReader, root *dwarfinfo.Entry, dir string) {
 	name, _ := root.Val(dwarf.AttrName).(string)
 	if !path.IsAbs(name) {
