@@ -72,12 +72,7 @@ func changed(f *elffile.File, a *arch, t *table) *table {
 	if _, ok, _ := f.Section(goNote); !ok {
 		return out
 	}
-	golang, ok := f.Golang()
-	if !ok {
-		return out
-	}
-	names := slices.Collect(maps.Keys(changes))
-	for _, fn := range golang.Named(names) {
+	for _, fn := range f.GoNamed(slices.Collect(maps.Keys(changes))) {
 		a.change(out, t, fn)
 	}
 	return out

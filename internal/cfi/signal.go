@@ -16,7 +16,7 @@ const goNote = ".note.go.buildid"
 
 const (
 	// signalPiece is how much code is looked through at a time.
-	signalPiece = 1 << 20
+	signalPiece = 256 << 10
 	// maxSignalCode bounds what is looked through of a file.
 	maxSignalCode = 512 << 20
 )
@@ -29,13 +29,15 @@ func signalReturns(f *elffile.File, a *arch, code []elffile.CodeSection) *table 
 		return t
 	}
 	left, overlap := uint64(maxSignalCode), uint64(len(a.signalReturn)-1)
+	var room []byte
 	for _, s := range code {
 		for at := s.Addr; at < s.End() && left >= signalPiece; at += min(signalPiece, s.End()-at) {
-			piece, err := f.Code(at, min(signalPiece+overlap, s.End()-at))
+			piece, err := f.CodeInto(room, at, min(signalPiece+overlap, s.End()-at))
 			if err != nil { // it is not loaded
 				break
 			}
 			a.signalReturns(t, at, piece)
+			room = piece
 			left -= signalPiece
 		}
 	}

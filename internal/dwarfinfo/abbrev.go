@@ -26,8 +26,18 @@ type attribute struct {
 
 // abbreviations are those of a unit, by their numbers. Compilers number from 1 on without gaps.
 type abbreviations struct {
-	inOrder []abbreviation
-	others  map[uint64]abbreviation
+	inOrder []*abbreviation
+	others  map[uint64]*abbreviation
+}
+
+// A pool has the abbreviations of all tables of a file, by the bytes that they are written in. A large library has a
+// thousand units, each with a table of its own, which differ from each other in little.
+type pool struct {
+	// offsetSize and addressSize are those of the units, in bytes.
+	offsetSize, addressSize int
+	known                   map[string]*abbreviation
+	// room is for the attributes of the one that is being read.
+	room []attribute
 }
 
 // maxAttrs bounds the attributes of an entry. Those of compilers have up to some twenty.
@@ -36,17 +46,15 @@ const maxAttrs = 256
 // of gives the abbreviation of a number.
 func (t *abbreviations) of(code uint64) (*abbreviation, bool) {
 	if code-1 < uint64(len(t.inOrder)) {
-		return &t.inOrder[code-1], true
+		return t.inOrder[code-1], true
 	}
 	a, ok := t.others[code]
-	return &a, ok
+	return a, ok
 }
 
-// parseAbbreviations reads a table. offsetSize and addressSize are those of the unit that it belongs to, in bytes.
-//
-// A large library has a thousand units, each with a table of its own, so tables take no more than they need.
-func parseAbbreviations(c *cursor, offsetSize, addressSize int) (*abbreviations, error) {
-	t, room := &abbreviations{}, make([]attribute, 0, 32)
+// parse reads a table. It takes no more than it needs.
+func (p *pool) parse(c *cursor) (*abbreviations, error) {
+	t := &abbreviations{}
 	for {
 		code := c.unsigned()
 		if c.failed {
@@ -56,21 +64,36 @@ func parseAbbreviations(c *cursor, offsetSize, addressSize int) (*abbreviations,
 			t.inOrder = slices.Clone(t.inOrder)
 			return t, nil
 		}
-		a := abbreviation{tag: dwarf.Tag(c.unsigned()), children: c.number(1) != 0}
-		a.attrs = room
-		if err := a.parseAttributes(c, offsetSize, addressSize); err != nil {
+		a, err := p.one(c)
+		if err != nil {
 			return nil, err
 		}
-		a.attrs = slices.Clone(a.attrs)
 		if code == uint64(len(t.inOrder))+1 {
 			t.inOrder = append(t.inOrder, a)
 			continue
 		}
 		if t.others == nil {
-			t.others = map[uint64]abbreviation{}
+			t.others = map[uint64]*abbreviation{}
 		}
 		t.others[code] = a
 	}
+}
+
+// one reads an abbreviation behind its number.
+func (p *pool) one(c *cursor) (*abbreviation, error) {
+	from := c.at
+	a := abbreviation{tag: dwarf.Tag(c.unsigned()), children: c.number(1) != 0, attrs: p.room[:0]}
+	if err := a.parseAttributes(c, p.offsetSize, p.addressSize); err != nil {
+		return nil, err
+	}
+	p.room = a.attrs
+	written := c.data[from:c.at]
+	if known := p.known[string(written)]; known != nil {
+		return known, nil
+	}
+	kept := &abbreviation{tag: a.tag, children: a.children, attrs: slices.Clone(a.attrs), size: a.size}
+	p.known[string(written)] = kept
+	return kept, nil
 }
 
 func (a *abbreviation) parseAttributes(c *cursor, offsetSize, addressSize int) error {

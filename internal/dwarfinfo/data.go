@@ -19,6 +19,8 @@ type Data struct {
 	err   error // why they are not known
 	// tables are the tables of abbreviations that were read, by their offset and the sizes of offsets and addresses.
 	tables map[tableKey]*abbreviations
+	// pools are what these share.
+	pools []*pool
 	// abbrevs is .debug_abbrev; nil until it was read.
 	abbrevs []byte
 	// byAddress says which unit a range of addresses belongs to, by .debug_aranges, in ascending order; nil until it
@@ -82,11 +84,23 @@ func (d *Data) table(key tableKey) (*abbreviations, error) {
 	if key.at > uint64(len(d.abbrevs)) {
 		return nil, damaged("abbreviations at %d", key.at)
 	}
-	t, err := parseAbbreviations(&cursor{data: d.abbrevs, at: int(key.at)}, key.offset, key.address)
+	t, err := d.pool(key.offset, key.address).parse(&cursor{data: d.abbrevs, at: int(key.at)})
 	if err == nil {
 		d.tables[key] = t
 	}
 	return t, err
+}
+
+// pool gives that of tables of units with offsets and addresses of these sizes.
+func (d *Data) pool(offset, address int) *pool {
+	for _, p := range d.pools {
+		if p.offsetSize == offset && p.addressSize == address {
+			return p
+		}
+	}
+	p := &pool{offsetSize: offset, addressSize: address, known: map[string]*abbreviation{}}
+	d.pools = append(d.pools, p)
+	return p
 }
 
 // A Unit is the information of one source file, or a part of it that others share.

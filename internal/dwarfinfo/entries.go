@@ -265,12 +265,11 @@ func (e *Entry) Has(name dwarf.Attr) bool {
 
 // each calls f for each abbreviation.
 func (t *abbreviations) each(f func(*abbreviation)) {
-	for i := range t.inOrder {
-		f(&t.inOrder[i])
+	for _, a := range t.inOrder {
+		f(a)
 	}
-	for code := range t.others {
-		a := t.others[code]
-		f(&a)
+	for _, a := range t.others {
+		f(a)
 	}
 }
 

@@ -25,10 +25,18 @@ type Section struct {
 // maxPiece bounds what is read at a time: a unit, a table of abbreviations.
 const maxPiece = 256 << 20
 
-// Bytes reads n bytes at an offset. What does not lie in the section is damaged.
+// inMemory is a Reader whose bytes need not be copied, as it has all of them.
+type inMemory interface {
+	Piece(off, n int64) []byte
+}
+
+// Bytes reads n bytes at an offset, which stay as they are. What does not lie in the section is damaged.
 func (s *Section) Bytes(off, n int64) ([]byte, error) {
 	if off < 0 || n < 0 || off > s.Size || n > s.Size-off || n > maxPiece {
 		return nil, damaged("%d bytes at %d of a section of %d", n, off, s.Size)
+	}
+	if all, ok := s.Reader.(inMemory); ok {
+		return all.Piece(off, n), nil
 	}
 	b := make([]byte, n)
 	if n == 0 {

@@ -151,8 +151,17 @@ func (f *File) SectionReader(name string) (io.ReaderAt, int64, error) {
 		return s, int64(s.Size), nil
 	}
 	b, err := f.section(s, maxUnpacked)
-	return bytes.NewReader(b), int64(len(b)), err
+	return unpacked{bytes.NewReader(b), b}, int64(len(b)), err
 }
+
+// unpacked is a section in memory.
+type unpacked struct {
+	*bytes.Reader
+	all []byte
+}
+
+// Piece gives n bytes at an offset without copying them. They must lie in the section.
+func (u unpacked) Piece(off, n int64) []byte { return u.all[off : off+n : off+n] }
 
 // A CodeSection is a section that may be executed: its name, the address at which it is loaded, and its size.
 type CodeSection struct {
@@ -232,12 +241,16 @@ func (f *File) Addr(offset uint64) (uint64, bool) {
 }
 
 // Code reads n bytes at an address; fewer where the segment ends.
-func (f *File) Code(addr, n uint64) ([]byte, error) {
+func (f *File) Code(addr, n uint64) ([]byte, error) { return f.CodeInto(nil, addr, n) }
+
+// CodeInto is Code that reads into room, as far as that is large enough.
+func (f *File) CodeInto(room []byte, addr, n uint64) ([]byte, error) {
 	for _, s := range f.Segments() {
 		if addr < s.Addr || addr-s.Addr >= s.Size {
 			continue
 		}
-		b := make([]byte, min(n, s.Size-(addr-s.Addr), maxSection))
+		n = min(n, s.Size-(addr-s.Addr), maxSection)
+		b := slices.Grow(room[:0], int(n))[:n]
 		if _, err := f.reader.ReadAt(b, int64(addr-s.Addr+s.Offset)); err != nil {
 			return nil, fmt.Errorf("read %s: %w", f.Path, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"debug/buildinfo"
 	"debug/elf"
 	"debug/gosym"
+	"encoding/binary"
 	"fmt"
 	"go/version"
 	"slices"
@@ -98,6 +99,10 @@ func (f *File) readGoTable(out *Go, section *elf.Section) (magic uint32, err err
 		return 0, fmt.Errorf("%s is %w: %s is too short", f.Path, ErrMalformed, goTableSection)
 	}
 	magic = f.elf.ByteOrder.Uint32(data)
+	if n := goFunctionCount(data); n > uint64(len(data))/goEntry {
+		return magic, fmt.Errorf("%s is %w: %s of %d bytes has %d functions", f.Path, ErrMalformed, goTableSection,
+			len(data), n)
+	}
 	text, sure := f.goText(section.Addr)
 	list, err := goFunctions(data, text)
 	if err != nil {
@@ -112,6 +117,21 @@ func (f *File) readGoTable(out *Go, section *elf.Section) (magic uint32, err err
 		out.Start, out.End = out.table[0].Entry, out.table[n-1].End
 	}
 	return magic, nil
+}
+
+// goFunctionCount is how many functions a table says that it has, for which the standard library's reader makes room
+// before it reads them; 0 of what is no table. data has 16 bytes at least.
+func goFunctionCount(data []byte) uint64 {
+	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+		switch order.Uint32(data) {
+		case goTableMagic12, goTableMagic116, goTableMagic118, goTableMagic120:
+			if data[7] == 4 {
+				return uint64(order.Uint32(data[8:]))
+			}
+			return uint64(uint32(order.Uint64(data[8:]))) // which takes no more of it
+		}
+	}
+	return 0
 }
 
 // goFunctions calls the standard library's reader, which answers some
