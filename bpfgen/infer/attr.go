@@ -74,6 +74,8 @@ func (b attributes) objAttr(x val, name string, pos plan.Pos) val {
 		return o.field(b.body, name, pos)
 	case *goValue:
 		return b.goMember(o, name, pos)
+	case *rustEnum:
+		return b.enumMember(o, name, pos)
 	case *row:
 		return b.rowAttr(o, name, pos)
 	}

@@ -11,22 +11,37 @@ import (
 )
 
 // Classes of C++'s library that are read as what they stand for: a std::unique_ptr and a std::shared_ptr as the pointer
-// in them, a std::optional as what it holds, or None. Of containers that are no lists the number of elements is read.
-// What they are made of is known by the names of members (of libstdc++ since gcc 5), places by the debug information
-// alone: where a library has other members, its classes are the structs that they are.
+// in them, a std::optional as what it holds, or None. So are the types of Rust's library. Of containers that are no
+// lists the number of elements is read. What they are made of is known by the names of members (of libstdc++ since gcc
+// 5), places by the debug information alone: where a library has other members, its classes are the structs that they
+// are.
 
 // A path leads from a class to a member of a member …; a step `<Name` is a base whose name begins so, since the
 // deleter of a std::unique_ptr lies in a member of the same name in another base.
 type path []string
 
-// pointerForms are the classes that are pointers, by what their names begin with.
+// pointerForms are the classes that are pointers, by what their names begin with. What is pointed to is a member of
+// what the pointer in them leads to, if inside names one.
 var pointerForms = []struct {
-	name string
-	to   path
+	name   string
+	to     path
+	inside string
 }{
-	{"unique_ptr<", path{"_M_t", "_M_t", "<_Head_base<0", "_M_head_impl"}},
-	{"unique_ptr<", path{"_M_t", "<_Head_base<0", "_M_head_impl"}}, // until gcc 6
-	{"shared_ptr<", path{"_M_ptr"}},
+	{"unique_ptr<", path{"_M_t", "_M_t", "<_Head_base<0", "_M_head_impl"}, ""},
+	{"unique_ptr<", path{"_M_t", "<_Head_base<0", "_M_head_impl"}, ""}, // until gcc 6
+	{"shared_ptr<", path{"_M_ptr"}, ""},
+	{"Rc<", path{"ptr", "pointer"}, "value"},
+	{"Arc<", path{"ptr", "pointer"}, "data"},
+}
+
+// wrapperForms are the types that are what is in them, by what their names begin with.
+var wrapperForms = []struct {
+	name string
+	held path
+}{
+	{"NonZero<", path{"__0", "__0"}},
+	{"NonZero<", path{"__0"}}, // until Rust 1.80
+	{"Cell<", path{"value", "value"}},
 }
 
 // optionalForms are the classes that hold a value or none.
@@ -47,6 +62,12 @@ var counterForms = []struct {
 	{[]string{"unordered_map<", "unordered_set<", "unordered_multimap<", "unordered_multiset<"},
 		path{"_M_h", "_M_element_count"}},
 	{[]string{"list<"}, path{"_M_impl", "_M_node", "_M_size"}},
+	{[]string{"HashMap<"}, path{"base", "table", "table", "items"}},
+	{[]string{"HashSet<"}, path{"base", "map", "table", "table", "items"}},
+	{[]string{"BTreeMap<"}, path{"length"}},
+	{[]string{"BTreeSet<"}, path{"map", "length"}},
+	{[]string{"VecDeque<", "LinkedList<"}, path{"len"}},
+	{[]string{"BinaryHeap<"}, path{"data", "len"}},
 }
 
 // library reads classes of C++'s library in one program.
@@ -124,9 +145,15 @@ func (b library) part(x val, f kernel.Field, pos plan.Pos) val {
 	return unknownPlace(pos)
 }
 
-// meant is what a class of C++'s library stands for; x where it is none.
+// meant is what a class of C++'s library stands for, or an enum or a tuple of Rust; x where it is none.
 func (b library) meant(x val, id kernel.TypeID, pos plan.Pos) val {
 	t, ok := b.classNamed(id, pos)
+	if ok && strings.HasPrefix(t.Name, "(") {
+		return b.tuple(x, nil, len(b.u.btf(pos).Fields(t.ID)), pos)
+	}
+	if o, is := b.enumOf(x, pos); ok && is {
+		return b.valueOf(o, pos)
+	}
 	if !ok || !strings.HasSuffix(t.Name, ">") {
 		return x
 	}
@@ -135,8 +162,20 @@ func (b library) meant(x val, id kernel.TypeID, pos plan.Pos) val {
 			continue
 		}
 		f, ok := b.member(t.ID, form.to, pos)
-		if to, err := b.u.btf(pos).Type(b.u.btf(pos).Skip(f.Type)); ok && err == nil && to.Kind == kernel.KindPtr {
+		to, err := b.u.btf(pos).Type(b.u.btf(pos).Skip(f.Type))
+		if !ok || err != nil || to.Kind != kernel.KindPtr {
+			continue
+		}
+		if form.inside == "" {
 			return b.part(x, f, pos)
+		}
+		if inner, ok := b.member(b.u.btf(pos).Skip(to.Elem), path{form.inside}, pos); ok {
+			return b.pointerInto(b.part(x, f, pos), inner, pos)
+		}
+	}
+	for _, form := range wrapperForms {
+		if held, ok := b.member(t.ID, form.held, pos); ok && strings.HasPrefix(t.Name, form.name) {
+			return b.part(x, held, pos)
 		}
 	}
 	for _, form := range optionalForms {
@@ -155,10 +194,14 @@ func (b library) meant(x val, id kernel.TypeID, pos plan.Pos) val {
 // optional is what a std::optional holds, None where that is nothing: of a class in memory its address.
 func (b library) optional(x val, there, held kernel.Field, pos plan.Pos) val {
 	is := b.rv(b.part(x, there, pos), pos)
+	return b.ifThere(is, b.part(x, held, pos), pos)
+}
+
+// ifThere is v where is holds, else None.
+func (b library) ifThere(is *tree.Expr, v val, pos plan.Pos) val {
 	if is.Op == tree.OpUnreadable {
 		return exprVal(is)
 	}
-	v := b.part(x, held, pos)
 	if v.expr != nil && v.expr.Op == tree.OpUnreadable {
 		return v
 	}
@@ -167,8 +210,24 @@ func (b library) optional(x val, there, held kernel.Field, pos plan.Pos) val {
 	}))
 }
 
-// held is a value that a std::optional may hold.
+// pointerInto is the address of a member of what a pointer leads to, and 0 where that is 0.
+func (b library) pointerInto(p val, inner kernel.Field, pos plan.Pos) val {
+	word := b.rv(p, pos)
+	if word.Op == tree.OpUnreadable {
+		return p
+	}
+	t := b.memory().addressType(inner.Type, pos)
+	return exprVal(orFault(word, pos, func(word *tree.Expr) *tree.Expr {
+		off := conditional(isNull(word, pos), intExpr(0, pos), intExpr(int64(inner.Off), pos), pos)
+		return as(operation(tree.OpAdd, types.U64, as(word, types.U64, pos), off, pos), t, pos)
+	}))
+}
+
+// held is a value that a std::optional may hold: of a class and an enum in memory the address.
 func (b library) held(v val, pos plan.Pos) *tree.Expr {
+	if o, ok := v.obj.(*rustEnum); ok {
+		v = o.parts
+	}
 	s, ok := v.obj.(*structObj)
 	if !ok {
 		return b.rv(v, pos)

@@ -65,6 +65,11 @@ func (b attributes) listValue(v val, pos plan.Pos) (val, bool) {
 
 // asBytes are the elements as bytes, of which readers make numbers.
 func (l programList) asBytes(label string, pos plan.Pos) *tree.Expr {
+	for _, word := range []*tree.Expr{l.n, l.first} {
+		if word.Op == tree.OpUnreadable {
+			return lost(pos)
+		}
+	}
 	t := types.Type{Kind: types.Bytes, Cap: maxArray * l.size, Label: label}.OrFault()
 	return orFault(l.n, pos, func(n *tree.Expr) *tree.Expr {
 		return orFault(l.first, pos, func(first *tree.Expr) *tree.Expr {

@@ -43,6 +43,10 @@ var listForms = []listForm{
 	{name: "span<", first: []string{"__data_"}},
 	{name: "span<", first: []string{"__data"}},
 	{name: "&[", first: []string{"data_ptr"}, counted: []string{"length"}},
+	{name: "&mut [", first: []string{"data_ptr"}, counted: []string{"length"}},
+	{name: "alloc::boxed::Box<[", first: []string{"data_ptr"}, counted: []string{"length"}},
+	{name: "Vec<", first: []string{"buf", "inner", "ptr", "pointer", "pointer"}, counted: []string{"len"}},
+	{name: "Vec<", first: []string{"buf", "ptr", "pointer", "pointer"}, counted: []string{"len"}}, // until Rust 1.83
 }
 
 // A listType is a struct of a program that is a list: its form, and the type of its elements, of size bytes each; 0 are
@@ -83,6 +87,9 @@ func listTypeBy(btf *kernel.BTF, form listForm, t kernel.Type) (l listType, ok b
 		return l, false
 	}
 	l = listType{listForm: form, elem: btf.Skip(first.Elem)}
+	if elem, said := kernel.ElementsOf(btf, t.ID); said {
+		l.elem = btf.Skip(elem)
+	}
 	for _, path := range [][]string{form.end, form.counted, form.rest} {
 		if _, ok := memberType(btf, t.ID, path); !ok {
 			return l, false
@@ -196,10 +203,13 @@ func (b attributes) along(x val, path []string, pos plan.Pos) val {
 func (b attributes) address(x val, path []string, elem kernel.TypeID, pos plan.Pos) *tree.Expr {
 	last := len(path) - 1
 	x = b.along(x, path[:last], pos)
-	if v := b.attr(x, path[last], pos); v.expr != nil && v.expr.Type.Kind == types.Int {
-		return b.rv(v, pos)
-	}
 	t := b.memory().addressType(elem, pos)
+	if v := b.attr(x, path[last], pos); v.expr != nil && v.expr.Type.Kind == types.Int {
+		word := b.rv(v, pos)
+		is := word.Type
+		is.BTF, is.Elem = t.BTF, t.Elem
+		return as(word, is, pos)
+	}
 	f, err := b.u.btf(pos).Field(structOf(x), path[last])
 	if err != nil {
 		wrong(pos, "%v", err)

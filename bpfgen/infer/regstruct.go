@@ -46,6 +46,9 @@ func (s *regStruct) has(b *body, at, size int, name string, pos plan.Pos) *tree.
 
 // field is s.name.
 func (s *regStruct) field(b *body, name string, pos plan.Pos) val {
+	if o, ok := (library{b}).enumOf(objVal(s), pos); ok {
+		return b.attributes().enumMember(o, name, pos)
+	}
 	f, err := b.u.btf(pos).Field(s.id, name)
 	if v, ok := b.memory().promoted(objVal(s), s.id, name, err, pos); ok {
 		return v

@@ -62,6 +62,9 @@ func (b memory) pointerField(p *tree.Expr, name string, pos plan.Pos) val {
 // structField is s.name.
 func (b memory) structField(s *structObj, name string, pos plan.Pos) val {
 	btf := b.u.btf(pos)
+	if o, ok := (library(b)).enumOf(objVal(s), pos); ok {
+		return b.attributes().enumMember(o, name, pos)
+	}
 	f, err := btf.Field(s.id, name)
 	if v, ok := b.promoted(objVal(s), s.id, name, err, pos); ok {
 		return v

@@ -208,7 +208,14 @@ func (b memory) inWords(s *regStruct, pos plan.Pos) val {
 	}
 	address, known := s.wordAt(b.body, s.off+view.Address, 8, pos)
 	length, known2 := s.wordAt(b.body, s.off+view.Length, view.LengthSize, pos)
-	if !known || !known2 {
+	switch {
+	case known && address.Op == tree.OpUnreadable:
+		return exprVal(address)
+	case known2 && length.Op == tree.OpUnreadable:
+		return exprVal(length)
+	case (!known || !known2) && s.split:
+		return unknownPlace(pos)
+	case !known || !known2:
 		return exprVal(unreadable(pos))
 	}
 	return exprVal(b.text(address, length, pos))

@@ -45,6 +45,8 @@ func (b *body) num(v val, pos plan.Pos) *tree.Expr {
 		v = o.whole(b, pos)
 	case *goValue:
 		v = (golang{b}).whole(o, pos)
+	case *rustEnum:
+		v = (library{b}).enumValue(o, pos)
 	}
 	if v.obj == nil {
 		switch t := v.typ(); t.Kind {
@@ -339,6 +341,8 @@ func (b *body) unfolded(v val, pos plan.Pos) (val, bool) {
 	switch o := v.obj.(type) {
 	case *goValue:
 		return (golang{b}).whole(o, pos), true
+	case *rustEnum:
+		return (library{b}).enumValue(o, pos), true
 	case *regStruct:
 		return o.whole(b, pos), true
 	case *arrayObj:

@@ -31,8 +31,9 @@ type programTypes struct {
 	// counted are the arrays whose length the program computes, by the place in its debug information that says where
 	// that is.
 	counted map[TypeID]int64
-	// golang is what a program of Go says besides.
+	// golang is what a program of Go says besides, and rust what one of Rust does.
 	golang goTypes
+	rust   rustTypes
 }
 
 // A TypeBuilder takes types of a program.
@@ -45,6 +46,7 @@ type TypeBuilder struct {
 	texts   map[TypeID]TextView
 	counted map[TypeID]int64
 	golang  goTypes
+	rust    rustTypes
 }
 
 // New gives the number of a type that Set describes later.
@@ -70,6 +72,12 @@ func (t *TypeBuilder) Text(id TypeID, view TextView) { t.texts[id] = view }
 // Counted says that an array has a length which the program computes; place is where its debug information says how.
 func (t *TypeBuilder) Counted(id TypeID, place int64) { t.counted[id] = place }
 
+// Variants says that a struct is an enum of Rust.
+func (t *TypeBuilder) Variants(id TypeID, part VariantPart) { t.rust.variants[id] = part }
+
+// Elements says of which type the elements are that a struct leads to.
+func (t *TypeBuilder) Elements(id, elem TypeID) { t.rust.elems[id] = elem }
+
 // AddTypes adds the types of a program that build describes. define gives the definition of those that are only
 // declared.
 func (b *BTF) AddTypes(build func(*TypeBuilder), define func(TypeID) (TypeID, bool)) error {
@@ -79,9 +87,10 @@ func (b *BTF) AddTypes(build func(*TypeBuilder), define func(TypeID) (TypeID, bo
 	first, strs := before.behind(b)
 	t := &TypeBuilder{first: first, strBase: strs, names: map[string]uint32{}, texts: map[TypeID]TextView{},
 		counted: map[TypeID]int64{},
-		golang:  goTypes{forms: map[TypeID]GoType{}, embedded: map[TypeID][]string{}}}
+		golang:  goTypes{forms: map[TypeID]GoType{}, embedded: map[TypeID][]string{}},
+		rust:    rustTypes{variants: map[TypeID]VariantPart{}, elems: map[TypeID]TypeID{}}}
 	build(t)
-	m := &moduleBTF{first: first, strings: strs, program: &programTypes{define, t.texts, t.counted, t.golang}}
+	m := &moduleBTF{first: first, strings: strs, program: &programTypes{define, t.texts, t.counted, t.golang, t.rust}}
 	if err := m.part.parse(t.blob(), true); err != nil {
 		return err
 	}
@@ -112,6 +121,26 @@ func CountedAt(b *BTF, id TypeID) (place int64, ok bool) {
 	}
 	place, ok = p.counted[id]
 	return place, ok
+}
+
+// VariantsOf says which variants a struct has that is an enum of Rust.
+func VariantsOf(b *BTF, id TypeID) (VariantPart, bool) {
+	p := programOf(b, id)
+	if p == nil {
+		return VariantPart{}, false
+	}
+	part, ok := p.rust.variants[id]
+	return part, ok
+}
+
+// ElementsOf gives the type of the elements that a struct leads to, where its members do not tell it.
+func ElementsOf(b *BTF, id TypeID) (TypeID, bool) {
+	p := programOf(b, id)
+	if p == nil {
+		return 0, false
+	}
+	elem, ok := p.rust.elems[id]
+	return elem, ok
 }
 
 // ReferenceMark ends the name of what a reference of C++ leads to: a reference is a pointer to a typedef of that name.

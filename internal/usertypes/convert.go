@@ -199,6 +199,10 @@ const (
 // base is a type without parts. Complex and decimal numbers are of a kind that has no value.
 func base(e *dwarfinfo.Entry) kernel.Type {
 	t := kernel.Type{Kind: kernel.KindInt, Name: nameOf(e), Size: number(e, dwarf.AttrByteSize)}
+	if t.Name == "()" && t.Size == 0 { // the tuple of Rust that has nothing in it
+		t.Kind = kernel.KindStruct
+		return t
+	}
 	switch number(e, dwarf.AttrEncoding) {
 	case encodingSigned, encodingSignedChar:
 		t.Signed = true
@@ -308,6 +312,10 @@ func (c *conversion) composite(id kernel.TypeID, e *dwarfinfo.Entry, kind kernel
 	t := kernel.Type{Kind: kind, Name: nameOf(e), Size: number(e, dwarf.AttrByteSize)}
 	var inside []string
 	err := c.t.data.EachChild(e, func(m *dwarfinfo.Entry) (bool, error) {
+		if m.Tag == dwarf.TagVariantPart {
+			t.Members = append(t.Members, c.variants(id, m, depth)...)
+			return true, nil
+		}
 		if m.Tag != dwarf.TagMember && m.Tag != dwarf.TagInheritance || m.Val(dwarf.AttrExternal) != nil {
 			return true, nil
 		}
@@ -326,6 +334,7 @@ func (c *conversion) composite(id kernel.TypeID, e *dwarfinfo.Entry, kind kernel
 		c.out.Text(id, view)
 	}
 	c.goForm(id, e)
+	c.elements(id, e, t.Name, depth)
 	if len(inside) > 0 {
 		c.out.Embedded(id, inside)
 	}

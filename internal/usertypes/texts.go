@@ -25,8 +25,18 @@ var textTypes = []textType{
 		length: []string{"_M_string_length"}},
 	{name: "basic_string_view<char,", prefix: true, address: []string{"_M_str"}, length: []string{"_M_len"}},
 	{name: "&str", address: []string{"data_ptr"}, length: []string{"length"}},
+	{name: "&mut str", address: []string{"data_ptr"}, length: []string{"length"}},
+	{name: "alloc::boxed::Box<str,", prefix: true, address: []string{"data_ptr"}, length: []string{"length"}},
+	{name: "&std::path::Path", address: []string{"data_ptr"}, length: []string{"length"}},
+	{name: "&std::ffi::os_str::OsStr", address: []string{"data_ptr"}, length: []string{"length"}},
 	{name: "String", address: []string{"vec", "buf", "inner", "ptr", "pointer", "pointer"},
 		length: []string{"vec", "len"}},
+	{name: "String", address: []string{"vec", "buf", "ptr", "pointer", "pointer"}, // until Rust 1.83
+		length: []string{"vec", "len"}},
+	{name: "OsString", address: []string{"inner", "inner", "buf", "inner", "ptr", "pointer", "pointer"},
+		length: []string{"inner", "inner", "len"}},
+	{name: "PathBuf", address: []string{"inner", "inner", "inner", "buf", "inner", "ptr", "pointer", "pointer"},
+		length: []string{"inner", "inner", "inner", "len"}},
 }
 
 // textView gives where the parts of a string are, if a struct is one.

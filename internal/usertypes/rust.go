@@ -1,0 +1,105 @@
+package usertypes
+
+import (
+	"debug/dwarf"
+	"strings"
+
+	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/kernel"
+)
+
+// An enum of Rust whose values have something in them is a struct with a variant part (DW_TAG_variant_part): a member
+// that tells which variant there is, the discriminant, and the variants. Where a variant has values that it never
+// takes, as a reference is never null, these stand for the other variants, and the discriminant is a part of it.
+
+// attrDiscriminant and attrDiscriminantList are DW_AT_discr and DW_AT_discr_list.
+const (
+	attrDiscriminant     = dwarf.AttrDiscr
+	attrDiscriminantList = dwarf.AttrDiscrList
+)
+
+// variants gives the variants of an enum as members, and notes what tells which one there is. Of an enum of which that
+// is not known, as of a discriminant of 128 bits, there are none.
+func (c *conversion) variants(id kernel.TypeID, part *dwarfinfo.Entry, depth int) (members []kernel.Member) {
+	var out kernel.VariantPart
+	known := c.discriminant(part, &out)
+	err := c.t.data.EachChild(part, func(v *dwarfinfo.Entry) (bool, error) {
+		if v.Tag != dwarf.TagVariant || !known {
+			return known, nil
+		}
+		variant, ok := variantOf(v)
+		known = known && ok && len(out.Variants) < maxEntries
+		return known, c.t.data.EachChild(v, func(m *dwarfinfo.Entry) (bool, error) {
+			field, ok := c.member(m, depth)
+			if m.Tag != dwarf.TagMember || !ok {
+				return true, nil
+			}
+			variant.Name = field.Name
+			out.Variants, members = append(out.Variants, variant), append(members, field)
+			return true, nil
+		})
+	})
+	if err != nil {
+		c.fail(err)
+	}
+	if !known || out.Discriminant.Type == 0 && len(out.Variants) != 1 {
+		return nil
+	}
+	c.out.Variants(id, out)
+	return members
+}
+
+// discriminant finds the member that tells which variant there is; false where it is none that can be compared.
+func (c *conversion) discriminant(part *dwarfinfo.Entry, out *kernel.VariantPart) bool {
+	off, ok := part.Val(attrDiscriminant).(dwarf.Offset)
+	if !ok {
+		return part.Val(attrDiscriminant) == nil
+	}
+	m, err := c.t.data.Entry(off)
+	if err != nil || m == nil {
+		return false
+	}
+	first, bits, ok := c.t.place(m)
+	size := c.t.pointerOr(m)
+	if !ok || bits != 0 || size != 1 && size != 2 && size != 4 && size != 8 {
+		return false
+	}
+	is := c.out.Add(kernel.Type{Kind: kernel.KindInt, Name: "discriminant", Size: size})
+	out.Discriminant = kernel.Field{Name: "discriminant", Off: first / 8, Type: is}
+	return true
+}
+
+// variantOf says which value of the discriminant an entry is for.
+func variantOf(v *dwarfinfo.Entry) (kernel.Variant, bool) {
+	if v.Val(attrDiscriminantList) != nil {
+		return kernel.Variant{}, false
+	}
+	switch n := v.Val(dwarf.AttrDiscrValue).(type) {
+	case nil:
+		return kernel.Variant{Default: true}, true
+	case int64:
+		return kernel.Variant{Value: uint64(n)}, true
+	case uint64:
+		return kernel.Variant{Value: n}, true
+	}
+	return kernel.Variant{}, false
+}
+
+// elements notes what the elements of a Vec are: the parameter T of its type. What its members lead to are bytes.
+func (c *conversion) elements(id kernel.TypeID, e *dwarfinfo.Entry, name string, depth int) {
+	if !strings.HasPrefix(name, "Vec<") {
+		return
+	}
+	err := c.t.data.EachChild(e, func(p *dwarfinfo.Entry) (bool, error) {
+		if p.Tag != dwarf.TagTemplateTypeParameter || nameOf(p) != "T" {
+			return true, nil
+		}
+		if to := c.next(p, declared, depth); to != 0 {
+			c.out.Elements(id, to)
+		}
+		return false, nil
+	})
+	if err != nil {
+		c.fail(err)
+	}
+}
