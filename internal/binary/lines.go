@@ -105,7 +105,7 @@ func linePlace(e *elffile.File, at *File, p sourceline.Place, scope *locals.Scop
 	}
 	fn.Inlined, fn.Goroutine = scope.Inlined, ofGo
 	if scope.Inlined || fn.Inside == 0 && fn.Name == "" {
-		fn.Name = scope.Function
+		fn.Name = elffile.DemangleShort(scope.Function)
 	}
 	return fn, nil
 }

@@ -319,9 +319,10 @@ func (u *Unit) written(n uint64, size int) []byte {
 	return binary.LittleEndian.AppendUint64(nil, n)[:size]
 }
 
-// A Sought is a text that is looked for in units before these are gone over.
+// A Sought is a name that is looked for in units before these are gone over, without the arguments of templates.
 type Sought struct {
-	zero []byte // the text and its NUL
+	// texts are the text with what can follow it: its NUL, or the arguments of a template.
+	texts [2][]byte
 	// at are the places of .debug_str where the text stands, also as the end of a longer one; many: they are too many.
 	at   [][]byte
 	many bool
@@ -332,17 +333,19 @@ const mostPlaces = 8
 
 // Sought prepares to look for a text.
 func (d *Data) Sought(text string) *Sought {
-	t := &Sought{zero: append([]byte(text), 0)}
+	t := &Sought{texts: [2][]byte{append([]byte(text), 0), append([]byte(text), '<')}}
 	b, err := d.str.Bytes(0, min(d.str.Size, maxPiece))
 	t.many = err != nil || d.str.Size > maxPiece
-	for from := 0; !t.many; {
-		i := bytes.Index(b[from:], t.zero)
-		if i < 0 {
-			break
+	for _, text := range t.texts {
+		for from := 0; !t.many; {
+			i := bytes.Index(b[from:], text)
+			if i < 0 {
+				break
+			}
+			t.at = append(t.at, binary.LittleEndian.AppendUint32(nil, uint32(from+i)))
+			t.many = len(t.at) > mostPlaces
+			from += i + 1
 		}
-		t.at = append(t.at, binary.LittleEndian.AppendUint32(nil, uint32(from+i)))
-		t.many = len(t.at) > mostPlaces
-		from += i + 1
 	}
 	return t
 }
@@ -360,7 +363,7 @@ func (u *Unit) MayName(t *Sought) bool {
 			indexed = indexed || at.name == dwarf.AttrName && forms[at.form].class == classStrIndex
 		}
 	})
-	if indexed || bytes.Contains(b, t.zero) {
+	if indexed || bytes.Contains(b, t.texts[0]) || bytes.Contains(b, t.texts[1]) {
 		return true
 	}
 	for _, at := range t.at {

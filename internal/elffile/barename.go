@@ -25,6 +25,48 @@ func Bare(name string) string {
 	return bare
 }
 
+// BareOfSource is Bare, also of a name of C++ that is not mangled, as debug information has those of which the linker
+// knows none: ns::(anonymous namespace)::twice<int> is ns::(anonymous namespace)::twice.
+func BareOfSource(name string) string {
+	if Mangled(name) {
+		return Bare(name)
+	}
+	var out strings.Builder
+	for name != "" {
+		at := strings.IndexAny(name, "<(")
+		if at < 0 {
+			break
+		}
+		end := at + closing(name[at:])
+		keep := strings.HasPrefix(name[at:], "(anonymous namespace)") || strings.HasSuffix(name[:at], "operator") ||
+			strings.HasSuffix(name[:at], "{lambda") ||
+			!ofArguments(name[:at])
+		if keep {
+			out.WriteString(name[:end])
+		} else {
+			out.WriteString(name[:at])
+		}
+		name = name[end:]
+	}
+	return out.String() + name
+}
+
+// closing is where the bracket with which a text begins is closed, and what is behind it.
+func closing(text string) int {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '<', '(':
+			depth++
+		case '>', ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(text)
+}
+
 // hashLength is that of the hash at the end of an old name of Rust, with its length in front and the E behind:
 // 17h0123456789abcdefE.
 const hashLength = 2 + 1 + 16 + 1

@@ -178,3 +178,19 @@ func FuzzBare(f *testing.F) {
 		}
 	})
 }
+
+// Names that are not mangled lose the arguments of templates and the parameters, too, and no more.
+func TestBareOfSource(t *testing.T) {
+	for name, want := range map[string]string{
+		"ns::(anonymous namespace)::twice<int>":       "ns::(anonymous namespace)::twice",
+		"(anonymous namespace)::box<a<b> >::get<int>": "(anonymous namespace)::box::get",
+		"ns::f(int)::{lambda(int)#1}::operator()":     "ns::f::{lambda(int)#1}::operator()",
+		"ns::operator<": "ns::operator<",
+		"ns::st":        "ns::st",
+		"_ZN2ns1fEi":    "ns::f",
+	} {
+		if got := BareOfSource(name); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}

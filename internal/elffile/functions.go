@@ -143,7 +143,8 @@ func Matcher(pattern string) (func(name string) bool, error) {
 
 // means reports whether a name, or what it is when it is demangled, is meant.
 func means(is func(string) bool, name string) bool {
-	return is(name) || Mangled(name) && (is(DemangleShort(name)) || is(Demangle(name)) || is(Bare(name)))
+	return is(name) || Mangled(name) && (is(DemangleShort(name)) || is(Demangle(name))) ||
+		(Mangled(name) || strings.Contains(name, "<") || strings.Contains(name, "::")) && is(BareOfSource(name))
 }
 
 // Find gives the functions that have a matching name, mangled or not, one for each address; none if none matches. A

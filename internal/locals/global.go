@@ -183,7 +183,6 @@ func (f *Finder) namespaceAt(pc uint64) string {
 	if err != nil || len(within) == 0 {
 		return ""
 	}
-	name, _ := dwarfinfo.Attribute(f.Data.Origins(within[0]), dwarf.AttrLinkageName).(string)
-	name = elffile.Bare(name)
+	name := elffile.BareOfSource(f.namesOf().Of(f.Data.Origins(within[0])))
 	return name[:max(strings.LastIndex(name, "::"), 0)]
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/location"
 	"github.com/startrace/startrace/internal/sourceline"
+	"github.com/startrace/startrace/internal/sourcename"
 )
 
 // A Variable is one that is in sight.
@@ -26,7 +27,8 @@ type Variable struct {
 
 // A Scope is what is in sight at an instruction.
 type Scope struct {
-	// Function is the function whose source it is, by its name; Inlined: it is a part of another one there.
+	// Function is the function whose source it is, by its name of the linker, else that of the source; Inlined: it is a
+	// part of another one there.
 	Function string
 	Inlined  bool
 	// Entry is the first address of the function of which it is a part.
@@ -49,6 +51,8 @@ type Finder struct {
 	Arch string
 	// tables name the files of the source; nil until they were asked.
 	tables *sourceline.Tables
+	// names are those of functions; nil until they were asked.
+	names *sourcename.Teller
 	// functions are those of the units that were looked through.
 	functions map[*dwarfinfo.Unit][]functionRange
 	// globals are those that were looked up; nil: there is none of that name.
@@ -170,6 +174,13 @@ func (f *Finder) tablesOf() *sourceline.Tables {
 		f.tables = sourceline.NewTables(f.Data)
 	}
 	return f.tables
+}
+
+func (f *Finder) namesOf() *sourcename.Teller {
+	if f.names == nil {
+		f.names = sourcename.New(f.Data)
+	}
+	return f.names
 }
 
 // path gives the entries that an instruction lies in: its function, and the blocks and inlined functions in it, the
@@ -334,7 +345,7 @@ type seen struct {
 // enter adds what an entry of the path, of which it is the one at depth, has.
 func (w *walk) enter(e *dwarfinfo.Entry, depth int) error {
 	if e.Tag != dwarf.TagLexDwarfBlock {
-		w.scope.Function, _ = dwarfinfo.Attribute(w.Data.Origins(e), dwarf.AttrName).(string)
+		w.scope.Function = w.namesOf().Of(w.Data.Origins(e))
 		w.scope.Inlined = e.Tag == dwarf.TagInlinedSubroutine
 		w.scope.Variables = nil // those of the caller are not in sight
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/sourceline"
+	"github.com/startrace/startrace/internal/sourcename"
 )
 
 // Calls find which calls of the source run at an address: of a function with code of its own, and of those that were
@@ -14,6 +15,7 @@ import (
 type Calls struct {
 	data   *dwarfinfo.Data
 	tables *sourceline.Tables
+	names  *sourcename.Teller
 	// units are those that were asked for, the last one used first.
 	units []*unitCalls
 	spans int // of them all
@@ -29,7 +31,9 @@ type Call struct {
 }
 
 // NewCalls prepares to find calls.
-func NewCalls(d *dwarfinfo.Data) *Calls { return &Calls{data: d, tables: sourceline.NewTables(d)} }
+func NewCalls(d *dwarfinfo.Data) *Calls {
+	return &Calls{data: d, tables: sourceline.NewTables(d), names: sourcename.New(d)}
+}
 
 // unitCalls are the functions of a unit and their copies, by where their code is.
 type unitCalls struct {
@@ -84,7 +88,7 @@ func (c *Calls) At(addr uint64) ([]Call, error) {
 		if err != nil || e == nil {
 			return out, err
 		}
-		here.Function = nameOf(c.data.Origins(e))
+		here.Function = c.names.Of(c.data.Origins(e))
 		out = append(out, here)
 		here = c.callOf(e)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/sourceline"
+	"github.com/startrace/startrace/internal/sourcename"
 )
 
 // A Query says which functions are wanted.
@@ -56,8 +57,8 @@ func Find(d *dwarfinfo.Data, q Query) ([]*Function, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &search{Query: q, data: d, tables: sourceline.NewTables(d), named: map[name]*Function{},
-		origins: map[dwarf.Offset]*Function{}, owners: map[uint64]dwarf.Offset{},
+	s := &search{Query: q, data: d, tables: sourceline.NewTables(d), names: sourcename.New(d),
+		named: map[name]*Function{}, origins: map[dwarf.Offset]*Function{}, owners: map[uint64]dwarf.Offset{},
 		dirs: map[*Function]map[string]bool{}}
 	if q.Text != "" {
 		s.text = d.Sought(lastName(q.Text))
@@ -89,6 +90,7 @@ type search struct {
 	Query
 	data   *dwarfinfo.Data
 	tables *sourceline.Tables
+	names  *sourcename.Teller
 	text   *dwarfinfo.Sought // of the query's Text, nil where it has none
 	named  map[name]*Function
 	list   []*Function
@@ -153,8 +155,11 @@ func (s *search) function(e *dwarfinfo.Entry, g *goFiles) {
 		g.see(e)
 	}
 	chain := s.data.Origins(e.Keep())
-	is := nameOf(chain)
-	if !s.mayBe(chain) || is == "" || !s.Name(is) {
+	if !s.mayBe(chain) {
+		return
+	}
+	is := s.names.Of(chain)
+	if is == "" || !s.Name(is) {
 		return
 	}
 	file, line := s.tables.Declared(chain)
@@ -178,19 +183,6 @@ func (s *search) mayBe(chain []*dwarfinfo.Entry) bool {
 	short, _ := dwarfinfo.Attribute(chain, dwarf.AttrName).(string)
 	return s.Text == "" || partOf(s.Text, short)
 }
-
-// nameOf is that of the linker, or else of the source.
-func nameOf(chain []*dwarfinfo.Entry) string {
-	for _, a := range []dwarf.Attr{dwarf.AttrLinkageName, attrMIPSLinkageName, dwarf.AttrName} {
-		if text, _ := dwarfinfo.Attribute(chain, a).(string); text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-// attrMIPSLinkageName is DW_AT_linkage_name before DWARF 4.
-const attrMIPSLinkageName = dwarf.Attr(0x2007)
 
 // of is the function of a name in a file.
 func (s *search) of(is, file string, line int) *Function {
