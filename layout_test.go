@@ -75,6 +75,7 @@ var layers = []layer{
 		"internal/naming", "internal/plan", "internal/until", "starlark/script", "stdlib"}, nil},
 	{"internal/world", []string{"builtins", "internal/kernel", "internal/mistake", "internal/procs", "starlark/value"},
 		[]string{starlark, unix}},
+	{"internal/ending", []string{"internal/until"}, []string{unix}},
 	{"internal/timers", nil, []string{starlark}},
 	{"internal/memory", nil, []string{unix}},
 	{"internal/loss", []string{"bpfgen", "internal/attach", "internal/format", "internal/plan", "starlark/value"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/startrace/startrace/internal/ending"
 	"github.com/startrace/startrace/starlark/script"
 )
 
@@ -37,16 +38,7 @@ func boundScript(host *script.Host, most time.Duration, s *signals) (done func()
 // awaitScript waits until a top level that was told to end has ended, and gives up where it is in a builtin that
 // nothing ends. when says since when.
 func (s *signals) awaitScript(ended <-chan struct{}, when string) {
-	for since := cpuTime(); ; {
-		select {
-		case <-ended:
-			return
-		case <-time.After(looks):
-		}
-		if cpuTime()-since >= unheard {
-			s.giveUp("startrace: the top level of the script is in a builtin that cannot be ended, " + when +
-				": the run ends")
-			return
-		}
+	if !ending.Heard(ended) {
+		s.giveUp("startrace: the top level of the script is in a builtin that cannot be ended, " + when + ": the run ends")
 	}
 }

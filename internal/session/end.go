@@ -13,17 +13,17 @@ import (
 // part of each interval, at_exit, the aggregations that nobody read. After
 // exit() nothing more is delivered, but the rest is done.
 func (s *session) end() error {
-	s.ending.ask(false)
+	s.ending.Ask(false)
 	s.loaded.settle()
 	err := s.deliverRest()
-	s.cutShort = s.ending.handled() || s.hurried.Load()
+	s.cutShort = s.ending.Handled() || s.hurried.Load()
 	if s.Twins != nil {
 		err = s.compareTwins()
 	}
-	s.ending.begin(s.ending.drain, "every")
+	s.ending.BeginTimers()
 	s.resume()
 	s.timers.Last(s.resume)
-	s.ending.begin(resultsFor*s.ending.drain, "at_exit")
+	s.ending.BeginExits()
 	s.resume()
 	if !s.asked() && !s.host.Sources().Uses("dump") { // what was kept, where the script never asks for it
 		if dumpErr := s.delivery.dumpAll(); err == nil {
@@ -36,7 +36,7 @@ func (s *session) end() error {
 		s.calls.call(fn, s.calls.exits)
 	}
 	s.resume()
-	s.ending.over()
+	s.ending.Over()
 	if printErr := s.printUnread(); err == nil {
 		err = printErr
 	}
@@ -60,7 +60,7 @@ func (s *session) compareTwins() error {
 // resume lets callbacks run again once the one that was in the way has ended: a second signal ends that one, or the
 // time, and not those behind it.
 func (s *session) resume() {
-	cut := s.ending.allow()
+	cut := s.ending.Allow()
 	s.budget.Renew()
 	if cut || s.hurried.Load() || s.budget.Over() {
 		s.host.Resume()

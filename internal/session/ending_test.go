@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/timers"
-	"github.com/startrace/startrace/internal/until"
 	"github.com/startrace/startrace/test/tried"
 )
 
@@ -20,7 +18,11 @@ import (
 func TestLeftIsCounted(t *testing.T) {
 	r := newFakeRun(func(r *fakeRun) error {
 		if len(r.log) == 2 {
-			r.ending.spent.Store(true)
+			r.ending.Drain(time.Millisecond)
+			r.ending.Ask(true)
+			for !r.ending.Spent() {
+				time.Sleep(time.Millisecond)
+			}
 		}
 		return nil
 	})
@@ -57,7 +59,7 @@ func TestEndlessCallbackIsEnded(t *testing.T) {
 	causes := map[string]func(s *session, signals chan os.Signal){
 		"SIGTERM":    func(_ *session, signals chan os.Signal) { signals <- unix.SIGTERM },
 		"^C":         func(_ *session, signals chan os.Signal) { signals <- unix.SIGINT },
-		"--duration": func(s *session, _ chan os.Signal) { s.ending.after(time.Nanosecond) },
+		"--duration": func(s *session, _ chan os.Signal) { s.ending.After(time.Nanosecond) },
 		"command":    func(s *session, _ chan os.Signal) { s.target.Ended() },
 	}
 	for cause, ask := range causes {
@@ -120,7 +122,7 @@ func declared(t *testing.T, o Options) *session {
 	t.Helper()
 	s := newSession(o)
 	t.Cleanup(s.close)
-	s.watch(o.Signals, func() { s.ending.cancel("interrupted") })
+	s.watch(o.Signals, func() { s.cancel("interrupted") })
 	args, err := s.prepare()
 	if err != nil {
 		t.Fatal(err)
@@ -186,151 +188,5 @@ func TestMissedCallsAreSaid(t *testing.T) {
 	s.reportLosses()
 	if want := `every("100ms") (-e:1:16) missed 38 of 60 calls: `; !strings.Contains(messages.String(), want) {
 		t.Errorf("got %q, want %q", &messages, want)
-	}
-}
-
-// Functions that print results share the time of the end: the second one has what the first has left, and a turn in any
-// case.
-func TestShareOfTheEnd(t *testing.T) {
-	r := newFakeRun(nil)
-	e := r.ending
-	e.ask(true)
-	e.handled()
-	for _, share := range []time.Duration{time.Hour, 2 * time.Hour} {
-		e.begin(share, "every")
-		e.allow()
-		until := e.until
-		e.allow()
-		if until.IsZero() || e.until != until || time.Until(until) > share {
-			t.Errorf("the end of a share of %v is in %v, then in %v", share, time.Until(until), time.Until(e.until))
-		}
-	}
-	e.over()
-}
-
-// Who waits for the end at a terminal hears which functions take the time: the last calls of timers, or those of
-// at_exit.
-func TestEndingIsSaid(t *testing.T) {
-	said := make(chan string, 2)
-	r := newFakeRun(nil)
-	r.ending.say = func(text string) { said <- text }
-	r.ending.ask(false)
-	r.ending.handled()
-	for _, of := range []string{"every", "at_exit"} {
-		r.ending.begin(time.Hour, of)
-		r.ending.allow()
-		if got, want := <-said, "Ending: a function of "+of+" runs; ^C ends it"; got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-	r.ending.over()
-}
-
-// What goes on after it was told to end is given up only where it is one call of the script that takes the CPU all the
-// time: a process that other ones keep from running ends late, with its results.
-func TestGivenUp(t *testing.T) {
-	busy := func(look int) time.Duration { return time.Duration(look) * unheard }
-	for name, c := range map[string]struct {
-		doing func(look int) doing
-		want  bool
-	}{
-		"a builtin that does not end":      {func(n int) doing { return doing{7, false, busy(n)} }, true},
-		"no CPU was to be had":             {func(int) doing { return doing{7, false, time.Minute} }, false},
-		"one call after another":           {func(n int) doing { return doing{uint64(n), false, busy(n)} }, false},
-		"no call, but an end that is long": {func(n int) doing { return doing{0, false, busy(n)} }, false},
-	} {
-		var looked int
-		var gaveUp bool
-		enough := make(chan bool)
-		e := &ending{drain: time.Millisecond, cancel: func(string) {}, hurry: func(time.Duration) {},
-			held: func() time.Duration { return 0 },
-			say:  func(string) {}, giveUp: func(string) { gaveUp = true }}
-		e.doing = func() doing {
-			looked++
-			return c.doing(looked)
-		}
-		e.ask(true)
-		time.AfterFunc(5*looks, func() { enough <- true })
-		<-enough
-		e.handled()
-		if gaveUp != c.want {
-			t.Errorf("%s: given up %v after %d looks", name, gaveUp, looked)
-		}
-	}
-}
-
-// A callback that other processes keep from running is not taken for one that does not end: it is ended once it has had
-// the CPU for most of its time, or when nothing comes of it for very long.
-func TestSlowIsNotEndless(t *testing.T) {
-	const drain, least = 12 * time.Millisecond, 9 * time.Millisecond
-	for name, c := range map[string]struct {
-		perLook time.Duration // of the CPU
-		ends    int           // at which look; 0: never
-		want    bool
-	}{
-		"it has the CPU":         {least, 0, true},
-		"it has a part of it":    {least / 40, 30, false},
-		"it has a part, endless": {least / 40, 0, true},
-		"it has none":            {0, 0, true},
-	} {
-		var looked atomic.Int64
-		cut := make(chan int64, 1)
-		e := &ending{drain: drain, hurry: func(time.Duration) {}, say: func(string) {}, giveUp: func(string) {},
-			naming: &until.Wait{}, held: func() time.Duration { return 0 },
-			cancel: func(string) { cut <- looked.Load() }}
-		ended := make(chan bool)
-		e.doing = func() doing {
-			n := int(looked.Add(1))
-			if c.ends > 0 && n >= c.ends {
-				if n == c.ends {
-					close(ended)
-				}
-				return doing{}
-			}
-			return doing{7, false, time.Duration(n) * c.perLook}
-		}
-		e.ask(true)
-		select {
-		case n := <-cut:
-			if !c.want || c.perLook > 0 && c.perLook < least && n < 30 {
-				t.Errorf("%s: ended at look %d", name, n)
-			}
-		case <-ended:
-		}
-		e.handled()
-	}
-}
-
-// What is compiled without end is given up, too: nothing is traced yet, so nothing is lost.
-func TestPreparingIsGivenUp(t *testing.T) {
-	gaveUp := make(chan string, 1)
-	e := &ending{drain: time.Millisecond, cancel: func(string) {}, hurry: func(time.Duration) {}, say: func(string) {},
-		held: func() time.Duration { return 0 }, doing: func() doing { return doing{} },
-		giveUp: func(what string) { gaveUp <- what }}
-	e.preparing.Store(true)
-	e.ask(true)
-	if what := <-gaveUp; what != "startrace: interrupted before all probes were attached" {
-		t.Error(what)
-	}
-}
-
-// A look that is not the last is followed by another one, after the same interval.
-func TestLookOn(t *testing.T) {
-	r := newFakeRun(nil)
-	var waits []time.Duration
-	var next func()
-	in := func(d time.Duration, do func()) { waits, next = append(waits, d), do }
-	left := 3
-	r.ending.lookOn(in, time.Minute, func(doing) (last bool) {
-		left--
-		return left == 0
-	})
-	for next != nil {
-		look := next
-		next = nil
-		look()
-	}
-	if left != 0 || len(waits) != 3 || waits[0] != time.Minute || waits[2] != time.Minute {
-		t.Errorf("%d looks are left, waited %v", left, waits)
 	}
 }

@@ -116,7 +116,7 @@ func (l *Live) Over() bool { return l.s.halted() || l.s.timeUp || l.s.interrupte
 // before; any goroutine may call it.
 func (l *Live) End() (again bool) {
 	again = l.s.interrupted.Swap(true)
-	l.s.ending.cancel("interrupted")
+	l.s.cancel("interrupted")
 	l.s.bell.Ring()
 	return again
 }

@@ -49,7 +49,7 @@ func (s *session) turn(begin uint64) error {
 // halted reports whether no callback is to be called any more, though records
 // may be left.
 func (s *session) halted() bool {
-	return s.exited || s.hurried.Load() || s.ending.spent.Load() || s.budget.Over() ||
+	return s.exited || s.hurried.Load() || s.ending.Spent() || s.budget.Over() ||
 		s.out.Err() != nil
 }
 

@@ -20,13 +20,13 @@ func TestResultsDoNotWaitForSymbols(t *testing.T) {
 		s := declared(t, o)
 		release := make(chan struct{})
 		s.loaded.frames.Kernel.Open = func() (*kernel.Symbols, error) {
-			s.ending.naming.End()
+			s.naming.End()
 			<-release
 			return &kernel.Symbols{}, nil
 		}
 		s.timers.Add(&timers.Timer{Call: func() {
 			s.timeUp = true
-			s.ending.ask(true)
+			s.ending.Ask(true)
 		}})
 		exit, err := s.finish(s.trace(s.whole()))
 		close(release)

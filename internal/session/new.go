@@ -6,6 +6,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/bell"
+	"github.com/startrace/startrace/internal/ending"
 	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/eventline"
 	"github.com/startrace/startrace/internal/flags"
@@ -27,18 +28,7 @@ func newSession(o Options) *session {
 	s := &session{Options: o, bell: bell.New(), clock: newWallClock(), machine: machineOf(&o),
 		messages: &output.Messages{W: o.Stderr, Quiet: o.Quiet, Verbose: o.Verbose}, out: output.New(o.Stdout)}
 	s.target = target.New(s.bell, s.messages, s.machine)
-	s.ending = &ending{drain: defaultDrain, cancel: func(reason string) {
-		s.naming.End()
-		s.host.Cancel(reason)
-	}, naming: &s.naming, say: s.sayAtTerminal,
-		hurry: func(d time.Duration) { s.out.Hurry(d) }, giveUp: func(what string) {
-			if s.dialogue == nil { // who is at the prompt ends it
-				s.signals.giveUp(what)
-			}
-		}, doing: func() doing {
-			call, waits := s.host.Calling()
-			return doing{call, waits, cpuTime()}
-		}, held: func() time.Duration { return s.out.Waited() }}
+	s.ending = s.newEnding()
 	s.signals = &signals{bell: s.bell, ending: s.ending, came: make(chan struct{}),
 		declared: make(chan struct{}),
 		before:   s.target.Abort, failure: s.failure, say: func(text string) { mistake.Print(o.Stderr, text) }}
@@ -58,6 +48,26 @@ func newSession(o Options) *session {
 	s.makeDelivery()
 	s.makeLoader()
 	return s
+}
+
+// newEnding makes what bounds the end of the run.
+func (s *session) newEnding() *ending.Ending {
+	return ending.New(ending.Run{
+		Cancel: s.cancel, Naming: &s.naming, Say: s.sayAtTerminal, Hurry: func(d time.Duration) { s.out.Hurry(d) },
+		GiveUp: func(what string) {
+			if s.dialogue == nil { // who is at the prompt ends it
+				s.signals.giveUp(what)
+			}
+		},
+		Calling: func() (call uint64, waits bool) { return s.host.Calling() },
+		Held:    func() time.Duration { return s.out.Waited() },
+	})
+}
+
+// cancel ends the callback that runs, and what it waits for. Any goroutine may call it.
+func (s *session) cancel(reason string) {
+	s.naming.End()
+	s.host.Cancel(reason)
 }
 
 // machineOf is the machine that o is about.

@@ -31,7 +31,7 @@ func Run(o Options) (exit int, err error) {
 	}()
 	defer Guard(&s.Options, &exit, &err)
 	defer s.close()
-	s.watch(o.Signals, func() { s.ending.cancel("interrupted") })
+	s.watch(o.Signals, func() { s.cancel("interrupted") })
 	args, err := s.prepare()
 	if err != nil {
 		return Failed, mistake.Tidy(err)
@@ -63,15 +63,12 @@ func (s *session) trace(p *part) error {
 		return err
 	}
 	if len(p.plan.Probes) > 0 {
-		s.ending.preparing.Store(true)
-		err := s.load(p)
-		s.ending.preparing.Store(false)
-		if err != nil {
+		if err := s.ending.Prepare(func() error { return s.load(p) }); err != nil {
 			return err
 		}
 	}
 	s.begin()
-	s.target.Ended = func() { s.ending.ask(false) }
+	s.target.Ended = func() { s.ending.Ask(false) }
 	s.sayAnnounced()
 	if err := s.release(); err != nil {
 		return err
@@ -134,7 +131,7 @@ func (s *session) begin() {
 	s.timers.Begin(now)
 	s.begun, s.began = true, now
 	if s.Duration > 0 {
-		s.ending.after(s.Duration)
+		s.ending.After(s.Duration)
 		s.timers.Add(&timers.Timer{Deadline: now + uint64(s.Duration), Call: func() { s.timeUp = true }})
 	}
 }

@@ -48,7 +48,7 @@ func (r runtime) After(d time.Duration, fn starlark.Callable) error {
 // callTimer calls the function of a timer, and takes note of one that had to be ended.
 func (r runtime) callTimer(t *timers.Timer, args ...starlark.Value) {
 	r.calls.call(t.Func, r.calls.ofTimers, args...)
-	t.Cut = r.ending.isCut() || r.hurried.Load() || r.budget.Over()
+	t.Cut = r.ending.IsCut() || r.hurried.Load() || r.budget.Over()
 }
 
 // addTimer starts to count when tracing starts, for timers that are set

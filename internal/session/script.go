@@ -67,7 +67,7 @@ func (s *session) apply() (err error) {
 	s.budget = memory.New(s.Memory, func() { s.host.Cancel(tooMuchMemory) })
 	s.budget.Begin()
 	if s.Drain > 0 {
-		s.ending.drain = s.Drain
+		s.ending.Drain(s.Drain)
 	}
 	if err := s.choose(); err != nil {
 		return err

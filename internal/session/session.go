@@ -2,6 +2,7 @@ package session
 
 import (
 	"github.com/startrace/startrace/internal/bell"
+	"github.com/startrace/startrace/internal/ending"
 	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/memory"
 	"github.com/startrace/startrace/internal/output"
@@ -59,7 +60,7 @@ type session struct {
 	// budget bounds the memory of the run. It is nil until the settings are known.
 	budget *memory.Budget
 	// ending bounds how long the end of the run takes.
-	ending *ending
+	ending *ending.Ending
 	// naming is how long results wait for the names of addresses.
 	naming until.Wait
 }

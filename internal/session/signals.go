@@ -1,6 +1,7 @@
 package session
 
 import (
+	"github.com/startrace/startrace/internal/ending"
 	"os"
 	"sync/atomic"
 	"time"
@@ -17,7 +18,7 @@ type signals struct {
 	// bell wakes the goroutine of the run.
 	bell *bell.Bell
 	// ending is told that the end is wanted.
-	ending *ending
+	ending *ending.Ending
 	// interrupted is set once a first signal has asked for the end.
 	interrupted atomic.Bool
 	// hurried is set once a second one has asked again, after declared.
@@ -59,7 +60,7 @@ func (s *signals) watch(signals <-chan os.Signal, cancel func()) {
 				cancel()
 				go s.awaitScript(s.declared, "after the signal")
 			default:
-				s.ending.ask(true)
+				s.ending.Ask(true)
 			}
 			s.bell.Ring()
 		}

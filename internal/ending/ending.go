@@ -1,4 +1,16 @@
-package session
+// Package ending bounds the end of a run: how long what was recorded is still handled, how long a callback may go on,
+// and how long the functions that print results may take together.
+//
+// A run of `startrace --duration 1s slow.star` whose handler is slower than its events ends like this, with the drain of
+// a second:
+//
+//	1.0 s  Ask(true): the end is wanted, from outside
+//	1.8 s  Spent is true: no more events are handled
+//	2.0 s  the handler that still runs is cancelled, if it has had the CPU
+//	2.0 s  Handled: what was left is counted; the functions of every() run once more, Allow before each
+//	2.1 s  those of at_exit run, in five seconds together
+//	2.1 s  Over: results are printed
+package ending
 
 import (
 	"fmt"
@@ -14,30 +26,37 @@ import (
 // defaultDrain is how long the end of a run may take, if --drain says nothing else.
 const defaultDrain = time.Second
 
-// An ending bounds the end of a run: from when somebody has asked for the end, what
-// was recorded is handled for a while, and a callback that does not end is ended.
-// Then results are printed, which may take longer. It is there for the whole run.
-type ending struct {
+// A Run is what is asked of the run that ends. Its functions may be called from any goroutine.
+type Run struct {
+	// Cancel ends the callback that runs, and what it waits for.
+	Cancel func(reason string)
+	// Naming is how long results wait for the names of addresses.
+	Naming *until.Wait
+	// Say tells something to who waits at a terminal.
+	Say func(text string)
+	// Hurry bounds how long a result waits for who reads it.
+	Hurry func(time.Duration)
+	// GiveUp ends the process, because what runs cannot be ended. It says what that is.
+	GiveUp func(what string)
+	// Calling tells which call of a function of the script runs now, 0 for none, and whether it waits for a command.
+	Calling func() (call uint64, waits bool)
+	// Held tells how long the run has waited for who reads its output so far.
+	Held func() time.Duration
+}
+
+// An Ending bounds the end of a run: from when somebody has asked for the end, what was recorded is handled for a
+// while, and a callback that does not end is ended. Then results are printed, which may take longer. It is there for
+// the whole run.
+type Ending struct {
+	// run is the run that ends.
+	run Run
+	// cpu tells what the process has taken of all CPUs up to now.
+	cpu func() time.Duration
 	// drain is how long the handling of events may take at the end (--drain). It does not change once the script's
 	// settings are known.
 	drain time.Duration
-	// cancel ends the callback that runs, and what it waits for. It may be called from any goroutine, as may all
-	// functions below.
-	cancel func(reason string)
-	// naming is how long results wait for the names of addresses.
-	naming *until.Wait
-	// say tells something to who waits at a terminal.
-	say func(text string)
-	// hurry bounds how long a result waits for who reads it.
-	hurry func(time.Duration)
-	// giveUp ends the process, because what runs cannot be ended. It says what that is.
-	giveUp func(what string)
-	// doing tells what the process does now.
-	doing func() doing
-	// held tells how long the run has waited for who reads its output so far.
-	held func() time.Duration
 
-	// spent is set once the time for events is over, until handled.
+	// spent is set once the time for events is over, until Handled.
 	spent atomic.Bool
 	// preparing is set while the probes of a script that has run are compiled and attached.
 	preparing atomic.Bool
@@ -51,7 +70,7 @@ type ending struct {
 	forced bool
 	// results is set once no more events are handled. From then on functions run that print results.
 	results bool
-	// cut is set once the callback that runs was told to end. allow resets it for the next one.
+	// cut is set once the callback that runs was told to end. Allow resets it for the next one.
 	cut bool
 	// share is the time that the functions which run now have together.
 	share time.Duration
@@ -61,6 +80,23 @@ type ending struct {
 	until time.Time
 	// clocks are the timers of what is still to be done. stopClocks empties them.
 	clocks []*time.Timer
+}
+
+// New gives the ending of a run, in which nobody has asked for the end.
+func New(run Run) *Ending { return &Ending{run: run, cpu: cpuTime, drain: defaultDrain} }
+
+// Drain sets how long the handling of events may take at the end. It is called before anybody asks for the end.
+func (e *Ending) Drain(d time.Duration) { e.drain = d }
+
+// Spent reports whether the time for events is over, until Handled. Any goroutine may call it.
+func (e *Ending) Spent() bool { return e.spent.Load() }
+
+// Prepare calls f, which compiles and attaches probes. Where the end is wanted meanwhile, and f does not hear of it, the
+// run is given up.
+func (e *Ending) Prepare(f func() error) error {
+	e.preparing.Store(true)
+	defer e.preparing.Store(false)
+	return f()
 }
 
 // resultsFor is how many times longer the functions that print results may take, together: what cuts them off costs the
@@ -76,12 +112,12 @@ const (
 	resultsWait = 2 * time.Second
 )
 
-// after asks for the end after a time, if it is not over by then.
-func (e *ending) after(d time.Duration) { time.AfterFunc(d, func() { e.ask(true) }) }
+// After asks for the end after a time, if it is not over by then.
+func (e *Ending) After(d time.Duration) { time.AfterFunc(d, func() { e.Ask(true) }) }
 
-// ask says that the end is wanted, and by forced that it is from outside: by a signal
+// Ask says that the end is wanted, and by forced that it is from outside: by a signal
 // or by the clock. Any goroutine may call it.
-func (e *ending) ask(forced bool) {
+func (e *Ending) Ask(forced bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.asked && (e.forced || !forced) {
@@ -89,7 +125,7 @@ func (e *ending) ask(forced bool) {
 	}
 	e.asked, e.forced = true, e.forced || forced
 	if forced {
-		e.hurry(e.drain)
+		e.run.Hurry(e.drain)
 	}
 	if e.results {
 		e.boundResults()
@@ -101,16 +137,16 @@ func (e *ending) ask(forced bool) {
 // boundEvents leaves a fifth of the time to the callback that runs then, so that one
 // that is merely slow comes to its end. Where nobody waits for the end, as for that of
 // the command, it has the time of those that print results.
-func (e *ending) boundEvents() {
+func (e *Ending) boundEvents() {
 	e.in(eventsWait, func() {
-		e.say(fmt.Sprintf("Ending: what was recorded is still handled, for up to %v (--drain); ^C leaves it", e.drain))
+		e.run.Say(fmt.Sprintf("Ending: what was recorded is still handled, for up to %v (--drain); ^C leaves it", e.drain))
 	})
 	e.inOwnTime(e.drain-e.drain/callbackPart, func() { e.spent.Store(true) })
 	e.bound(e.drain)
 }
 
 // bound ends the callback that runs after a time.
-func (e *ending) bound(after time.Duration) {
+func (e *Ending) bound(after time.Duration) {
 	if !e.forced {
 		after = resultsFor * e.drain
 	}
@@ -120,15 +156,15 @@ func (e *ending) bound(after time.Duration) {
 // endIn ends the callback that runs after a time, as one that took too long of what it was given. One that goes on all
 // the same is in a builtin function that nothing ends. A callback that waits for the names of addresses waits for half
 // of the time: it shows the addresses in the other half.
-func (e *ending) endIn(after, given time.Duration) {
-	e.inOwnTime(after/2, e.naming.End)
+func (e *Ending) endIn(after, given time.Duration) {
+	e.inOwnTime(after/2, e.run.Naming.End)
 	watched := min(after, max(given/callbackPart, turn))
 	e.inOwnTime(after-watched, func() { e.cutBusy(watched, given) })
 }
 
 // lookOn looks at what the process does after each interval, which in measures (e.in, e.inOwnTime), up to the look that
 // says that it was the last.
-func (e *ending) lookOn(in func(time.Duration, func()), every time.Duration, look func(now doing) (last bool)) {
+func (e *Ending) lookOn(in func(time.Duration, func()), every time.Duration, look func(now doing) (last bool)) {
 	in(every, func() {
 		if !look(e.doing()) {
 			e.lookOn(in, every, look)
@@ -139,7 +175,7 @@ func (e *ending) lookOn(in func(time.Duration, func()), every time.Duration, loo
 // cutBusy ends the callback that runs when a time from now is over, once it has had the CPU for most of that time since
 // it was seen: one that has just begun, or that other processes keep from running, is no longer than others. After so
 // many more looks it is ended in any case.
-func (e *ending) cutBusy(after, given time.Duration) {
+func (e *Ending) cutBusy(after, given time.Duration) {
 	every := max(min(after/looksBefore, longestLook), shortestLook)
 	seen, left := e.doing(), int(after/every)
 	e.lookOn(e.inOwnTime, every, func(now doing) (last bool) {
@@ -166,9 +202,9 @@ const (
 	longestLook, shortestLook = 50 * time.Millisecond, time.Millisecond
 )
 
-func (e *ending) cutNow(given time.Duration) {
+func (e *Ending) cutNow(given time.Duration) {
 	e.cut = true
-	e.cancel(fmt.Sprintf("it did not end by itself within %v, at the end of the run (--drain)", given))
+	e.run.Cancel(fmt.Sprintf("it did not end by itself within %v, at the end of the run (--drain)", given))
 	if e.forced {
 		e.giveUpLater()
 	}
@@ -181,6 +217,12 @@ type doing struct {
 	cpu   time.Duration // that the process has taken up to then
 }
 
+// doing looks at what the process does now.
+func (e *Ending) doing() doing {
+	call, waits := e.run.Calling()
+	return doing{call, waits, e.cpu()}
+}
+
 // unheard is how long something may go on after it was told to end, in time of the CPU where it is a call: a process
 // that other ones keep from running has got nothing done. It is looked at so often.
 const (
@@ -190,18 +232,18 @@ const (
 
 // giveUpLater gives up where one call of the script goes on and on after it was told to end, which is now: it is in a
 // builtin function. Any other call hears of the end at its next step.
-func (e *ending) giveUpLater() {
+func (e *Ending) giveUpLater() {
 	cut, since := e.doing(), time.Now()
 	e.lookOn(e.in, looks, func(now doing) (last bool) {
 		switch {
 		case e.preparing.Load():
 			if last = time.Since(since) >= unheard; last {
-				e.giveUp("startrace: interrupted before all probes were attached")
+				e.run.GiveUp("startrace: interrupted before all probes were attached")
 			}
 		case now.call == 0 || now.call != cut.call:
 			return true
 		case now.cpu-cut.cpu >= max(e.drain, unheard):
-			e.giveUp("startrace: a function of the script is in a builtin that cannot be ended: the run ends without " +
+			e.run.GiveUp("startrace: a function of the script is in a builtin that cannot be ended: the run ends without " +
 				"its results")
 			return true
 		}
@@ -209,9 +251,9 @@ func (e *ending) giveUpLater() {
 	})
 }
 
-func (e *ending) boundResults() {
+func (e *Ending) boundResults() {
 	of := e.of
-	e.in(resultsWait, func() { e.say("Ending: a function of " + of + " runs; ^C ends it") })
+	e.in(resultsWait, func() { e.run.Say("Ending: a function of " + of + " runs; ^C ends it") })
 	if !e.forced {
 		return
 	}
@@ -221,15 +263,21 @@ func (e *ending) boundResults() {
 	e.endIn(max(time.Until(e.until), turn), e.share)
 }
 
+// BeginTimers begins the time that the last calls of timers have together: a drain.
+func (e *Ending) BeginTimers() { e.begin(e.drain, "every") }
+
+// BeginExits begins the time that the functions of at_exit have together.
+func (e *Ending) BeginExits() { e.begin(resultsFor*e.drain, "at_exit") }
+
 // begin begins the time of functions that share it, and says which these are.
-func (e *ending) begin(share time.Duration, of string) {
+func (e *Ending) begin(share time.Duration, of string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.share, e.of, e.until = share, of, time.Time{}
 }
 
 // in does something after a time, unless the clocks are stopped before.
-func (e *ending) in(d time.Duration, do func()) {
+func (e *Ending) in(d time.Duration, do func()) {
 	var clock *time.Timer
 	clock = time.AfterFunc(d, func() {
 		e.mu.Lock()
@@ -245,10 +293,10 @@ func (e *ending) in(d time.Duration, do func()) {
 
 // inOwnTime is in, but while nobody waits for the end the time is not counted in which who reads the output does not
 // take it: a pager shows a page, and wants the next one later.
-func (e *ending) inOwnTime(d time.Duration, do func()) {
-	since := e.held()
+func (e *Ending) inOwnTime(d time.Duration, do func()) {
+	since := e.run.Held()
 	e.in(d, func() {
-		if held := e.held() - since; !e.forced && held >= time.Millisecond {
+		if held := e.run.Held() - since; !e.forced && held >= time.Millisecond {
 			e.inOwnTime(held, do)
 			return
 		}
@@ -256,16 +304,16 @@ func (e *ending) inOwnTime(d time.Duration, do func()) {
 	})
 }
 
-func (e *ending) stopClocks() {
+func (e *Ending) stopClocks() {
 	for _, c := range e.clocks {
 		c.Stop()
 	}
 	e.clocks = nil
 }
 
-// handled says that no more events are handled, and reports whether their time was
+// Handled says that no more events are handled, and reports whether their time was
 // over.
-func (e *ending) handled() (spent bool) {
+func (e *Ending) Handled() (spent bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.stopClocks()
@@ -273,35 +321,48 @@ func (e *ending) handled() (spent bool) {
 	return e.spent.Swap(false)
 }
 
-// allow begins the time of one of the functions that print results, and gives whether
+// Allow begins the time of one of the functions that print results, and gives whether
 // the one before was told to end.
-func (e *ending) allow() (cut bool) {
+func (e *Ending) Allow() (cut bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.stopClocks()
-	e.naming.Renew()
+	e.run.Naming.Renew()
 	e.boundResults()
 	cut, e.cut = e.cut, false
 	return cut
 }
 
-// isCut reports whether the callback that ran was told to end.
-func (e *ending) isCut() bool {
+// IsCut reports whether the callback that ran was told to end.
+func (e *Ending) IsCut() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.cut
 }
 
-// over ends the last of these times. What is printed then waits for names, but not for long.
-func (e *ending) over() (cut bool) {
-	cut = e.allow()
+// Over ends the last of these times. What is printed then waits for names, but not for long.
+func (e *Ending) Over() (cut bool) {
+	cut = e.Allow()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.stopClocks()
 	if e.forced {
-		e.in(e.drain, e.naming.End)
+		e.in(e.drain, e.run.Naming.End)
 	}
 	return cut
+}
+
+// Heard waits until something that was told to end has ended. It gives false where it has not after it had the CPU for
+// a second: it is in a builtin function that nothing ends.
+func Heard(ended <-chan struct{}) bool {
+	for since := cpuTime(); cpuTime()-since < unheard; {
+		select {
+		case <-ended:
+			return true
+		case <-time.After(looks):
+		}
+	}
+	return false
 }
 
 // cpuTime is what the process has taken of all CPUs.
