@@ -5,14 +5,13 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
-
-	"os"
 )
 
 const module = "github.com/startrace/startrace/"

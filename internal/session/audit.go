@@ -33,13 +33,13 @@ func Audit(o Options) (exit int, err error) {
 		return s.finish(nil)
 	}
 	p := s.whole()
-	s.explainTarget(&p.plan.Target)
+	s.explainTarget(&p.Plan.Target)
 	result, err := s.loader.compile(p, Stages{Cost: true})
 	if err != nil {
 		return Failed, mistake.Tidy(err)
 	}
 	in := s.loader.reportInput(p, result, nil)
-	in.Unit, in.Who = p.unit, s.whose(p.plan.Target)
+	in.Unit, in.Who = p.Unit, s.whose(p.Plan.Target)
 	return s.showAudit(audit.New(in, s.asks()))
 }
 

@@ -1,13 +1,11 @@
 package session
 
 import (
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"os"
 
-	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/filewatch"
+	"github.com/startrace/startrace/internal/parts"
 )
 
 // cgroup follows the cgroup that is traced, if one was asked for (--cgroup, --container). A service that starts again
@@ -34,17 +32,17 @@ type cgroupNews struct {
 }
 
 // bind lets a part know which cgroups are traced. The first time it begins to listen for others.
-func (c *cgroup) bind(p *part) error {
-	if p.result.Cgroups < 0 {
+func (c *cgroup) bind(p *parts.Part) error {
+	if p.Result.Cgroups < 0 {
 		return nil
 	}
 	if c.numbers == nil {
-		c.path, c.numbers = c.loader.target.CgroupFolder(), []uint64{p.plan.Target.Cgroup.ID}
+		c.path, c.numbers = c.loader.target.CgroupFolder(), []uint64{p.Plan.Target.Cgroup.ID}
 		c.news.bell = c.loader.bell
 		c.listen()
 	}
 	for _, number := range c.numbers {
-		if err := p.traceCgroup(number); err != nil {
+		if err := p.TraceCgroup(number); err != nil {
 			return err
 		}
 	}
@@ -105,25 +103,10 @@ func (c *cgroup) madeAnew(number uint64) {
 
 // trace lets all parts trace one more cgroup.
 func (c *cgroup) trace(number uint64) error {
-	for _, p := range c.loader.parts.list {
-		if err := p.traceCgroup(number); err != nil {
+	for _, p := range c.loader.parts.All {
+		if err := p.TraceCgroup(number); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// traceCgroup puts a cgroup into the table of those that the programs of a part trace, if it has one.
-func (p *part) traceCgroup(number uint64) error {
-	id := p.result.Cgroups
-	if id < 0 || p.loaded == nil {
-		return nil
-	}
-	table := p.unit.Tree.Containers[id]
-	key, value := make([]byte, table.KeyLayout.Size), make([]byte, table.ValueLayout.Size)
-	binary.NativeEndian.PutUint64(key, number)
-	if err := p.loaded.Map(tree.ContainerMap(id)).Put(key, value); err != nil {
-		return fmt.Errorf("tracing cgroup %d: %w", number, err)
 	}
 	return nil
 }

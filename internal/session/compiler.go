@@ -12,6 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/output"
+	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/script"
 )
@@ -45,7 +46,7 @@ type common struct {
 
 // compile makes the unit of a part. The result says what became of its plan, also
 // of some with mistakes.
-func (c *compiler) compile(p *part, st explain.Stages) (*infer.Result, error) {
+func (c *compiler) compile(p *parts.Part, st explain.Stages) (*infer.Result, error) {
 	result, err := c.infer(p)
 	if err != nil {
 		return result, err
@@ -70,25 +71,25 @@ func (c *compiler) compile(p *part, st explain.Stages) (*infer.Result, error) {
 	o.Check, o.Cost = c.o.Check, st.Cost
 	unit, err := bpfgen.Generate(result.Tree, o)
 	if err == nil {
-		p.unit = unit
+		p.Unit = unit
 	}
 	return result, err
 }
 
 // infer makes the trees of a plan, or of what it has got since.
-func (c *compiler) infer(p *part) (*infer.Result, error) {
-	o := infer.Options{Programs: c.machine.Programs(), Earlier: c.common.types, Late: p.late,
-		Replaced: p.replaced}
-	if !p.late {
+func (c *compiler) infer(p *parts.Part) (*infer.Result, error) {
+	o := infer.Options{Programs: c.machine.Programs(), Earlier: c.common.types, Late: p.Late,
+		Replaced: p.Replaced}
+	if !p.Late {
 		o.Stop = c.unwanted
 	}
-	return infer.Plan(p.plan, c.machine.Facts(), o)
+	return infer.Plan(p.Plan, c.machine.Facts(), o)
 }
 
 // freeze makes what kernel halves captured constant for the rest of the run: a
 // change would not reach the programs.
-func (c *compiler) freeze(p *part) {
-	for _, at := range p.result.Placed {
+func (c *compiler) freeze(p *parts.Part) {
+	for _, at := range p.Result.Placed {
 		if at.Side == "kernel" && at.Fn != nil {
 			c.host.Freeze(at.Fn)
 		}
@@ -96,8 +97,8 @@ func (c *compiler) freeze(p *part) {
 }
 
 // reportInput is what there is to say of a part; it needs no unit.
-func (c *compiler) reportInput(p *part, result *infer.Result, failed error) *explain.Input {
-	in := &explain.Input{Script: c.scriptName(), Plan: p.plan, Result: result, Source: c.host.Line, CPUs: attach.CPUs(),
+func (c *compiler) reportInput(p *parts.Part, result *infer.Result, failed error) *explain.Input {
+	in := &explain.Input{Script: c.scriptName(), Plan: p.Plan, Result: result, Source: c.host.Line, CPUs: attach.CPUs(),
 		PossibleCPUs: 1}
 	if n, err := ebpf.PossibleCPU(); err == nil {
 		in.PossibleCPUs = n

@@ -7,6 +7,7 @@ import (
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/loss"
 	"github.com/startrace/startrace/internal/machine"
+	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/state"
 	"github.com/startrace/startrace/internal/twins"
 	"github.com/startrace/startrace/starlark/value"
@@ -22,7 +23,7 @@ type containers struct {
 	// decoder makes values of what is in the maps.
 	decoder *value.Decoder
 	// parts are those that are loaded.
-	parts *parts
+	parts *parts.List
 	// twins compares what handlers have done on both sides, in tests. It is nil in all other runs.
 	twins *twins.Twins
 
@@ -37,14 +38,14 @@ type containers struct {
 
 // bind moves the containers that a part uses first into their maps, with what the
 // script has written so far.
-func (c *containers) bind(p *part) error {
-	options := state.Options{FuncID: c.machine.FuncID, Epochs: p.loaded.Map(tree.MapEpochs)}
+func (c *containers) bind(p *parts.Part) error {
+	options := state.Options{FuncID: c.machine.FuncID, Epochs: p.Loaded.Map(tree.MapEpochs)}
 	for i, container := range c.env.Containers() {
-		decl := p.unit.Tree.Containers[i]
+		decl := p.Unit.Tree.Containers[i]
 		if decl == nil || c.bound[i] {
 			continue
 		}
-		m := p.loaded.Map(tree.ContainerMap(i))
+		m := p.Loaded.Map(tree.ContainerMap(i))
 		if m == nil {
 			return fmt.Errorf("the unit has no map for %s", decl.Container.Title())
 		}
@@ -56,8 +57,8 @@ func (c *containers) bind(p *part) error {
 		c.bound[i] = true
 		c.watch(decl, backend, container)
 		if c.twins != nil {
-			container = c.twins.Of(container, decl.Container, p.result.Alone[i])
-			container.SetKeyParts(p.result.KeyParts[i])
+			container = c.twins.Of(container, decl.Container, p.Result.Alone[i])
+			container.SetKeyParts(p.Result.KeyParts[i])
 		}
 		if agg, ok := container.(*value.Agg); ok {
 			agg.BindAgg(backend, c.decoder, decl.Agg)
@@ -73,7 +74,7 @@ func (c *containers) bind(p *part) error {
 func (c *containers) watch(decl *tree.Container, backend state.Container, container value.Container) {
 	table, ok := backend.(interface{ Written() uint64 }) // by user space
 	if ok && decl.LRU {
-		c.oldest.Watch(decl, container, func() uint64 { return table.Written() + c.parts.written(decl.ID) })
+		c.oldest.Watch(decl, container, func() uint64 { return table.Written() + c.parts.Written(decl.ID) })
 	}
 }
 

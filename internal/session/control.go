@@ -4,19 +4,24 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/delivery"
 	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/openspans"
+	"github.com/startrace/startrace/internal/parts"
+	"github.com/startrace/startrace/starlark/script"
 )
 
 // controls are what a script does with its probes in the kernel, in all their
 // parts: from the loading of the first to the end of the run.
 type controls struct {
+	// host runs the script.
+	host *script.Host
 	// parts are those that are loaded.
-	parts *parts
+	parts *parts.List
 	// spans gives what spans are open.
 	spans *openspans.Spans
 	// delivery shows the events that were kept, for dump().
-	delivery *delivery
+	delivery *delivery.Delivery
 	// machine says why the kernel does not count runs.
 	machine *machine.Machine
 	// counted makes the kernel count the runs of programs of all parts. The prompt sets it; else they are counted where
@@ -27,13 +32,13 @@ type controls struct {
 }
 
 // bind makes the probes of a part be controlled.
-func (c *controls) bind(p *part) error {
-	probes := c.delivery.calls.host.Env().Probes()
-	for _, probe := range p.plan.Probes {
+func (c *controls) bind(p *parts.Part) error {
+	probes := c.host.Env().Probes()
+	for _, probe := range p.Plan.Probes {
 		probes[probe.ID].Bind(&control{c, probe.ID})
 	}
-	if c.counted || c.delivery.calls.host.Sources().Uses("stats") {
-		c.uncounted = p.loaded.CountRuns()
+	if c.counted || c.host.Sources().Uses("stats") {
+		c.uncounted = p.Loaded.CountRuns()
 	}
 	return nil
 }
@@ -48,8 +53,8 @@ var _ builtins.ProbeControl = (*control)(nil)
 
 // Enable attaches the probe.
 func (c *control) Enable() error {
-	for p := range c.of.parts.of(c.probe) {
-		if err := p.loaded.AttachProbe(c.probe); err != nil {
+	for p := range c.of.parts.Of(c.probe) {
+		if err := p.Loaded.AttachProbe(c.probe); err != nil {
 			return c.of.machine.WithCause(err)
 		}
 	}
@@ -58,8 +63,8 @@ func (c *control) Enable() error {
 
 // Disable detaches it for a while.
 func (c *control) Disable() error {
-	for p := range c.of.parts.of(c.probe) {
-		p.loaded.DetachProbe(c.probe)
+	for p := range c.of.parts.Of(c.probe) {
+		p.Loaded.DetachProbe(c.probe)
 	}
 	return nil
 }
@@ -71,19 +76,19 @@ func (c *control) Detach() error { return c.Disable() }
 func (c *control) Open() ([]starlark.Value, error) { return c.of.spans.OfProbe(c.probe) }
 
 // Dump gives the events that the kernel has kept to the probe's user half.
-func (c *control) Dump() (int, error) { return c.of.delivery.dump(c.probe) }
+func (c *control) Dump() (int, error) { return c.of.delivery.Dump(c.probe) }
 
 // Stats is what the probe has done.
 func (c *control) Stats() (st builtins.Stats, err error) {
 	if c.of.uncounted != nil {
 		return st, c.of.uncounted
 	}
-	st.Sent = c.of.delivery.sent(c.probe)
-	if st.Lost, st.Missed, err = c.of.parts.lost(c.probe); err != nil {
+	st.Sent = c.of.delivery.Sent(c.probe)
+	if st.Lost, st.Missed, err = c.of.parts.Lost(c.probe); err != nil {
 		return st, err
 	}
-	for p := range c.of.parts.of(c.probe) {
-		runs, ns, err := p.loaded.Runs(c.probe)
+	for p := range c.of.parts.Of(c.probe) {
+		runs, ns, err := p.Loaded.Runs(c.probe)
 		if err != nil {
 			return st, err
 		}

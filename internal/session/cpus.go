@@ -9,6 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/parts"
 )
 
 // cpus is there while a run has events of CPUs: those of profiles, counters and
@@ -24,8 +25,8 @@ type cpus struct {
 }
 
 // followCPUs begins to listen before events of CPUs are opened, so that none is missed.
-func (s *session) followCPUs(p *part) error {
-	if s.cpus != nil || !attach.OnCPUs(p.loaded) && !s.loader.namesProcesses(p) {
+func (s *session) followCPUs(p *parts.Part) error {
+	if s.cpus != nil || !attach.OnCPUs(p.Loaded) && !s.loader.namesProcesses(p) {
 		return nil
 	}
 	watch, refused := kernel.WatchCPUs()
@@ -77,7 +78,7 @@ func (c *cpus) renew() {
 // came opens the events of a CPU that came online, and says at which probes.
 func (c *cpus) came(cpu int) {
 	change, err := c.changed(cpu, attach.CPUCame)
-	err = errors.Join(err, c.loader.delivery.frames.Processes.CPUCame(cpu), c.loader.wakeByProcesses(nil))
+	err = errors.Join(err, c.loader.frames.Processes.CPUCame(cpu), c.loader.wakeByProcesses(nil))
 	if len(change.probes) > 0 {
 		c.loader.messages.Sayf("CPU %d came online: attached %s there", cpu, enumerate(change.probes))
 	}
@@ -116,8 +117,8 @@ type probesOfCPU struct {
 // changed lets all parts follow a CPU.
 func (c *cpus) changed(cpu int, follow func(*attach.Loaded, int) (attach.CPUChange, error)) (all probesOfCPU,
 	err error) {
-	for _, p := range c.loader.parts.list {
-		change, failed := follow(p.loaded, cpu)
+	for _, p := range c.loader.parts.All {
+		change, failed := follow(p.Loaded, cpu)
 		err = errors.Join(err, failed)
 		all.probes = appendNames(all.probes, p, change.Probes)
 		all.moved = appendNames(all.moved, p, change.Moved)
@@ -128,9 +129,9 @@ func (c *cpus) changed(cpu int, follow func(*attach.Loaded, int) (attach.CPUChan
 	return all, err
 }
 
-func appendNames(names []string, p *part, probes []int) []string {
+func appendNames(names []string, p *parts.Part, probes []int) []string {
 	for _, probe := range probes {
-		if name := p.plan.ProbeName(probe); !slices.Contains(names, name) {
+		if name := p.Plan.ProbeName(probe); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/timers"
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/value"
@@ -27,20 +27,18 @@ type fakeRun struct {
 func newFakeRun(f func(*fakeRun) error) *fakeRun {
 	r := &fakeRun{}
 	r.session = newSession(Options{Stdout: &r.stdout, Stderr: &r.stderr})
-	r.delivery.event = value.NewEvent(&value.Decoder{})
 	rec := &wire.Record{FixedSize: wire.HeaderSize + 8, Fields: []wire.Field{
 		{Name: "args.n", Type: wire.Type{Kind: wire.Int, Off: wire.HeaderSize, Size: 8, TagOff: -1}}}}
-	fn := starlark.NewBuiltin("handler", func(*starlark.Thread, *starlark.Builtin, starlark.Tuple,
-		[]starlark.Tuple) (starlark.Value, error) {
-		n, err := r.delivery.event.Field(0)
+	fn := starlark.NewBuiltin("handler", func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
+		_ []starlark.Tuple) (starlark.Value, error) {
+		n, err := args[0].(*value.Event).Field(0)
 		if err != nil {
 			return nil, err
 		}
-		r.log = append(r.log, fmt.Sprintf("e%s@%d", n, r.delivery.event.Time()))
+		r.log = append(r.log, fmt.Sprintf("e%s@%d", n, r.delivery.Time()))
 		return starlark.None, f(r)
 	})
-	r.delivery.routes = []route{{record: rec, fn: fn, args: starlark.Tuple{r.delivery.event},
-		failures: r.calls.count("handler of test")}}
+	r.delivery.Add(rec, "test", fn, r.calls.Count("handler of test"))
 	return r
 }
 
@@ -48,7 +46,7 @@ func (r *fakeRun) send(at uint64, n uint64) {
 	rec := make([]byte, wire.HeaderSize+8)
 	binary.NativeEndian.PutUint64(rec[wire.HeaderTime:], at)
 	binary.NativeEndian.PutUint64(rec[wire.HeaderSize:], n)
-	r.delivery.merger.Push(rec)
+	r.delivery.Take(&parts.Part{}, rec)
 }
 
 func (r *fakeRun) at(deadline uint64, name string) {
@@ -57,7 +55,7 @@ func (r *fakeRun) at(deadline uint64, name string) {
 
 // flush delivers all up to a time, as turn does.
 func (r *fakeRun) flush(until uint64) {
-	r.delivery.merger.Flush(until, r.delivery.deliver)
+	r.delivery.Flush(until)
 	r.timers.Fire(until, until, r.halted)
 }
 
@@ -105,7 +103,7 @@ func TestFailuresAreCounted(t *testing.T) {
 		r.send(i, i)
 	}
 	r.flush(10)
-	failed := r.calls.report(&r.stderr)
+	failed := r.calls.Report(&r.stderr)
 	text := r.stderr.String()
 	if !failed || len(r.log) != 5 || strings.Count(text, "it broke") != 1 ||
 		!strings.HasSuffix(text, "startrace: handler of test failed 5 times; the first is shown above\n") {
@@ -117,46 +115,12 @@ func TestFailuresAreCounted(t *testing.T) {
 func TestDamagedRecords(t *testing.T) {
 	r := newFakeRun(func(*fakeRun) error { return nil })
 	short := make([]byte, wire.HeaderSize)
-	r.delivery.merger.Push(short)
+	r.delivery.Take(&parts.Part{}, short)
 	stray := make([]byte, wire.HeaderSize+8)
 	binary.NativeEndian.PutUint32(stray[wire.HeaderNumber:], 7)
-	r.delivery.merger.Push(stray)
+	r.delivery.Take(&parts.Part{}, stray)
 	r.flush(10)
-	if r.delivery.strays != 2 || len(r.log) != 0 {
-		t.Errorf("%d strays, log %v", r.delivery.strays, r.log)
-	}
-}
-
-// TestDeliverAllocations: beyond what the interpreter does for a call.
-func TestDeliverAllocations(t *testing.T) {
-	r := newFakeRun(func(*fakeRun) error { return nil })
-	r.delivery.routes[0].fn = starlark.NewBuiltin("handler", func(*starlark.Thread, *starlark.Builtin, starlark.Tuple,
-		[]starlark.Tuple) (starlark.Value, error) {
-		return starlark.None, nil
-	})
-	rec := make([]byte, wire.HeaderSize+8)
-	direct := testing.AllocsPerRun(100, func() {
-		route := &r.delivery.routes[0]
-		if _, err := starlark.Call(r.host.Thread(), route.fn, route.args, nil); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if n := testing.AllocsPerRun(100, func() { r.delivery.deliver(rec) }); n > direct {
-		t.Errorf("%v allocations a record, %v for the call alone", n, direct)
-	}
-}
-
-func BenchmarkDeliver(b *testing.B) {
-	r := newFakeRun(func(*fakeRun) error { return nil })
-	globals, err := starlark.ExecFileOptions(&syntax.FileOptions{}, r.host.Thread(), "x.star",
-		"def f(e): return e[0]", nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	r.delivery.routes[0].fn = globals["f"].(starlark.Callable)
-	rec := make([]byte, wire.HeaderSize+8)
-	b.ReportAllocs()
-	for b.Loop() {
-		r.delivery.deliver(rec)
+	if r.delivery.Unknown() != 2 || len(r.log) != 0 {
+		t.Errorf("%d strays, log %v", r.delivery.Unknown(), r.log)
 	}
 }

@@ -26,14 +26,14 @@ func (s *session) end() error {
 	s.ending.BeginExits()
 	s.resume()
 	if !s.asked() && !s.host.Sources().Uses("dump") { // what was kept, where the script never asks for it
-		if dumpErr := s.delivery.dumpAll(); err == nil {
+		if dumpErr := s.delivery.DumpAll(); err == nil {
 			err = dumpErr
 		}
 	}
 	s.leaving = true
-	for _, fn := range s.calls.atExit {
+	for _, fn := range s.calls.AtExit {
 		s.resume()
-		s.calls.call(fn, s.calls.exits)
+		s.calls.Call(fn, s.calls.OfExits)
 	}
 	s.resume()
 	s.ending.Over()
@@ -47,8 +47,8 @@ func (s *session) end() error {
 // compareTwins compares the containers of both sides.
 func (s *session) compareTwins() error {
 	defer s.Twins.Compare()
-	for _, p := range s.loaded.parts.list {
-		losses, _, err := p.loaded.Losses()
+	for _, p := range s.loaded.parts.All {
+		losses, _, err := p.Loaded.Losses()
 		if err != nil {
 			return err
 		}
@@ -72,14 +72,14 @@ func (s *session) resume() {
 // for is counted.
 func (s *session) deliverRest() error {
 	for tries := restTries; tries > 0 && !s.halted(); {
-		settled, err := s.delivery.takeSome(stream.Now())
+		settled, err := s.delivery.TakeSome(stream.Now())
 		if err != nil {
 			return err
 		}
-		s.delivery.flush(settled)
+		s.delivery.Flush(settled)
 		switch {
-		case s.delivery.behind():
-		case s.loaded.parts.empty():
+		case s.loaded.parts.Behind():
+		case s.loaded.parts.Empty():
 			tries = 0
 		default:
 			tries--
@@ -88,8 +88,8 @@ func (s *session) deliverRest() error {
 			}
 		}
 	}
-	s.delivery.flush(math.MaxUint64)
-	return s.delivery.leaveRest()
+	s.delivery.Flush(math.MaxUint64)
+	return s.delivery.LeaveRest()
 }
 
 // A program soon hands over the record that it has reserved, unless it was

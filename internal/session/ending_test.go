@@ -33,7 +33,7 @@ func TestLeftIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.want(t, "e0@1 e1@2")
-	if n := r.delivery.left(0); n != 3 || !r.cutShort {
+	if n := r.delivery.Left(0); n != 3 || !r.cutShort {
 		t.Errorf("%d left, cut short %v", n, r.cutShort)
 	}
 }
@@ -69,11 +69,11 @@ func TestEndlessCallbackIsEnded(t *testing.T) {
 		signals := make(chan os.Signal)
 		o.Signals, o.Drain = signals, time.Millisecond
 		s := declared(t, o)
-		endless := s.calls.atExit[0]
-		s.calls.atExit = s.calls.atExit[1:]
+		endless := s.calls.AtExit[0]
+		s.calls.AtExit = s.calls.AtExit[1:]
 		s.timers.Add(&timers.Timer{Call: func() {
 			ask(s, signals)
-			s.calls.call(endless, s.calls.ofTimers)
+			s.calls.Call(endless, s.calls.OfTimers)
 			s.timeUp = true
 		}})
 		exit, err := s.finish(s.trace(s.whole()))
@@ -146,16 +146,12 @@ func TestTimersBetweenEvents(t *testing.T) {
 	const events = 1 << 17
 	now := stream.Now()
 	r.timers.Begin(now)
-	r.timers.Add(&timers.Timer{Deadline: now + 1, Call: func() { fired = true }})
+	r.timers.Add(&timers.Timer{Deadline: now + 1, Call: func() { fired, r.exited = true, true }})
 	for i := range uint64(events) {
 		r.send(0, i) // recorded before the deadline
 	}
-	handled := 0
-	r.delivery.merger.Flush(now, func(rec []byte) bool {
-		handled++
-		return r.delivery.deliver(rec) && !fired
-	})
-	if !fired || handled == events {
+	r.delivery.Flush(now)
+	if handled := r.delivery.Sent(0); !fired || handled == events {
 		t.Errorf("the timer was called: %v, after %d of %d events", fired, handled, events)
 	}
 	tried.Many(t, "%d timer", 1)

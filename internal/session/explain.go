@@ -17,6 +17,7 @@ import (
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/output"
+	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/render"
 	"github.com/startrace/startrace/starlark/script"
@@ -49,7 +50,7 @@ func Explain(o Options, st *Stages) (exit int, err error) {
 		return s.explainFailed(*st, err)
 	}
 	p := s.whole()
-	s.explainTarget(&p.plan.Target)
+	s.explainTarget(&p.Plan.Target)
 	result, err := s.loader.compile(p, *st)
 	return s.showReport(s.fullReport(p, result, *st, err), err)
 }
@@ -85,11 +86,11 @@ func (s *session) explainFailed(st Stages, failed error) (int, error) {
 		return s.finish(failed)
 	}
 	p := s.whole()
-	if len(p.plan.Probes) == 0 {
+	if len(p.Plan.Probes) == 0 {
 		return Failed, mistake.Tidy(failed)
 	}
 	// What inference finds wrong may be due to what is missing.
-	result, err := infer.Plan(p.plan, s.machine.Facts(), infer.Options{Programs: s.machine.Programs()})
+	result, err := infer.Plan(p.Plan, s.machine.Facts(), infer.Options{Programs: s.machine.Programs()})
 	var diags refusal.Diags
 	if err != nil && !errors.As(err, &diags) {
 		return Failed, err
@@ -98,10 +99,10 @@ func (s *session) explainFailed(st Stages, failed error) (int, error) {
 }
 
 // fullReport is everything that explain knows.
-func (s *session) fullReport(p *part, result *infer.Result, st Stages, failed error) *explain.Report {
+func (s *session) fullReport(p *parts.Part, result *infer.Result, st Stages, failed error) *explain.Report {
 	in := s.loader.reportInput(p, result, failed)
-	in.Stages, in.Unit, in.Who = st, p.unit, s.whose(p.plan.Target)
-	if t := p.plan.Target; t.Self == nobody {
+	in.Stages, in.Unit, in.Who = st, p.Unit, s.whose(p.Plan.Target)
+	if t := p.Plan.Target; t.Self == nobody {
 		in.Note = fmt.Sprintf("%d stands for the process of startrace itself, whose events are left out.", nobody)
 	} else if t.PID == nobody {
 		in.Note = fmt.Sprintf("%d stands for the process that -c starts.", nobody)
@@ -116,7 +117,7 @@ func (s *session) fullReport(p *part, result *infer.Result, st Stages, failed er
 		}
 		in.Callbacks = append(in.Callbacks, callbackOf(when, t.Func))
 	}
-	for _, fn := range s.calls.atExit {
+	for _, fn := range s.calls.AtExit {
 		in.Callbacks = append(in.Callbacks, callbackOf("at exit", fn))
 	}
 	return explain.New(in)

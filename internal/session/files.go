@@ -9,6 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/filewatch"
 	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -34,11 +35,11 @@ const maxTimes = 16
 
 // follow begins to watch the files of a part before its programs are attached, so that no change is missed. Those of
 // one process (-p) are what it runs, which nothing replaces.
-func (g *growth) follow(p *part) error {
+func (g *growth) follow(p *parts.Part) error {
 	if g == nil {
 		return nil
 	}
-	for _, file := range attach.Files(p.loaded, -1) {
+	for _, file := range attach.Files(p.Loaded, -1) {
 		if strings.HasPrefix(file, "/proc/") {
 			continue
 		}
@@ -89,8 +90,8 @@ func (g *growth) renewFiles() {
 
 // detachIn detaches what stands in a file that was written: the same file has other contents, and the places are wrong.
 func (g *growth) detachIn(file string) {
-	for _, p := range g.loader.parts.list {
-		attach.DetachFile(p.loaded, file)
+	for _, p := range g.loader.parts.All {
+		attach.DetachFile(p.Loaded, file)
 	}
 }
 
@@ -102,11 +103,11 @@ func (g *growth) renewFile(change filewatch.Change) error {
 	errs := []error{g.loader.machine.Programs().Forget(change.Path)}
 	g.loader.machine.Again()
 	var attached []string
-	for _, p := range slices.Clone(g.loader.parts.list) {
-		if p.late || !slices.Contains(attach.Files(p.loaded, -1), change.Path) {
+	for _, p := range slices.Clone(g.loader.parts.All) {
+		if p.Late || !slices.Contains(attach.Files(p.Loaded, -1), change.Path) {
 			continue // parts with its probes are made of the first one
 		}
-		host.Recapture(p.captured)
+		host.Recapture(p.Captured)
 		in := g.planIn(p, change.Path)
 		names, err := g.loadIn(in, change.Path)
 		attached, errs = append(attached, names...), append(errs, err)
@@ -133,9 +134,9 @@ func (g *growth) loadIn(in *plan.Plan, file string) (names []string, err error) 
 	if len(in.Probes) == 0 {
 		return nil, nil
 	}
-	late := &part{plan: in, late: true, replaced: file}
+	late := &parts.Part{Plan: in, Late: true, Replaced: file}
 	err = g.loader.load(late)
-	if late.result != nil || len(in.Probes) == 1 {
+	if late.Result != nil || len(in.Probes) == 1 {
 		return attachedIn(late), err
 	}
 	var errs []error
@@ -149,21 +150,21 @@ func (g *growth) loadIn(in *plan.Plan, file string) (names []string, err error) 
 }
 
 // planIn is the plan of the probes of a part that have points in a file.
-func (g *growth) planIn(p *part, file string) *plan.Plan {
+func (g *growth) planIn(p *parts.Part, file string) *plan.Plan {
 	out := g.planOf(p, infer.InFiles)
 	out.Probes = slices.DeleteFunc(out.Probes, func(probe *plan.Probe) bool {
-		return !slices.Contains(attach.Files(p.loaded, probe.ID), file)
+		return !slices.Contains(attach.Files(p.Loaded, probe.ID), file)
 	})
 	return out
 }
 
 // attachedIn are the probes that a part has points of, by name.
-func attachedIn(p *part) (names []string) {
-	if p.result == nil || p.loaded == nil {
+func attachedIn(p *parts.Part) (names []string) {
+	if p.Result == nil || p.Loaded == nil {
 		return nil
 	}
-	for _, probe := range p.plan.Probes {
-		if p.points(probe.ID) > 0 {
+	for _, probe := range p.Plan.Probes {
+		if p.Points(probe.ID) > 0 {
 			names = append(names, probe.Name)
 		}
 	}
@@ -171,11 +172,11 @@ func attachedIn(p *part) (names []string) {
 }
 
 // sayLeft names the probes in the file that only its old contents have: ends of spans, and what first() has chosen.
-func (g *growth) sayLeft(p *part, in *plan.Plan, change filewatch.Change) {
+func (g *growth) sayLeft(p *parts.Part, in *plan.Plan, change filewatch.Change) {
 	var left []string
-	for _, probe := range p.plan.Probes {
+	for _, probe := range p.Plan.Probes {
 		renewed := slices.Contains(in.Probes, probe)
-		if slices.Contains(attach.Files(p.loaded, probe.ID), change.Path) && !renewed && !g.gone[probe.ID] {
+		if slices.Contains(attach.Files(p.Loaded, probe.ID), change.Path) && !renewed && !g.gone[probe.ID] {
 			left = append(left, probe.Name)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -79,13 +80,13 @@ func (g *growth) grow() {
 // time.
 func (g *growth) renew(modules []string) error {
 	var errs []error
-	for _, p := range g.loader.parts.list {
+	for _, p := range g.loader.parts.All {
 		for _, m := range modules {
-			renewed, err := p.loaded.Renew(m)
+			renewed, err := p.Loaded.Renew(m)
 			errs = append(errs, err)
 			for _, probe := range slices.Sorted(maps.Keys(renewed)) {
 				g.loader.messages.Sayf("%s: attached again at %s of module %s, which was unloaded",
-					p.plan.ProbeName(probe), format.Count(renewed[probe], "point"), m)
+					p.Plan.ProbeName(probe), format.Count(renewed[probe], "point"), m)
 			}
 		}
 	}
@@ -115,22 +116,22 @@ func (g *growth) loadLate() error {
 	defer host.Recapture(host.Captured())
 	g.loader.machine.Again()
 	var errs []error
-	for _, p := range slices.Clone(g.loader.parts.list) {
-		if grown := g.planOf(p, infer.Grows); !p.late && len(grown.Probes) > 0 {
-			host.Recapture(p.captured)
-			errs = append(errs, g.load(&part{plan: grown, late: true}))
+	for _, p := range slices.Clone(g.loader.parts.All) {
+		if grown := g.planOf(p, infer.Grows); !p.Late && len(grown.Probes) > 0 {
+			host.Recapture(p.Captured)
+			errs = append(errs, g.load(&parts.Part{Plan: grown, Late: true}))
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // load loads the part with the new points, and says how many points each probe has got.
-func (g *growth) load(p *part) error {
+func (g *growth) load(p *parts.Part) error {
 	if err := g.loader.load(p); err != nil {
 		return err
 	}
-	for _, probe := range p.plan.Probes {
-		if n := p.points(probe.ID); n > 0 {
+	for _, probe := range p.Plan.Probes {
+		if n := p.Points(probe.ID); n > 0 {
 			g.loader.messages.Sayf("%s: %s more", probe.Name, format.Count(n, "point"))
 		}
 	}
@@ -138,13 +139,13 @@ func (g *growth) load(p *part) error {
 }
 
 // planOf is the plan of the probes of a part that can get points, as grows says of a plan.
-func (g *growth) planOf(p *part, grows func(*plan.Plan) bool) *plan.Plan {
-	out := *p.plan
+func (g *growth) planOf(p *parts.Part, grows func(*plan.Plan) bool) *plan.Plan {
+	out := *p.Plan
 	out.Probes, out.Containers = nil, nil
 	for _, c := range g.loader.host.Env().Containers() { // at the prompt there can be more by now
 		out.Containers = append(out.Containers, c.Decl())
 	}
-	for _, probe := range p.plan.Probes {
+	for _, probe := range p.Plan.Probes {
 		one := plan.Plan{Probes: []*plan.Probe{probe}}
 		if grows(&one) && !g.gone[probe.ID] {
 			out.Probes = append(out.Probes, probe)

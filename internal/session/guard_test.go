@@ -8,8 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/startrace/startrace/internal/mistake"
 	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/parts"
+	"github.com/startrace/startrace/internal/wire"
 )
 
 func TestGuard(t *testing.T) {
@@ -32,11 +35,19 @@ func TestGuard(t *testing.T) {
 // A panic in what was typed is a message; the prompt goes on.
 func TestLiveGuard(t *testing.T) {
 	l := NewLive(Options{Stderr: io.Discard}, func() bool { return false })
-	l.s.delivery.inEvent = true
-	err := l.Guarded(func() error { panic("broken") })
-	var bug *mistake.Bug
-	if !errors.As(err, &bug) || l.s.delivery.inEvent {
-		t.Errorf("got %v, in an event: %v", err, l.s.delivery.inEvent)
+	inside := starlark.NewBuiltin("handler", func(*starlark.Thread, *starlark.Builtin, starlark.Tuple,
+		[]starlark.Tuple) (starlark.Value, error) {
+		err := l.Guarded(func() error { panic("broken") })
+		var bug *mistake.Bug
+		if !errors.As(err, &bug) || l.InCallback() {
+			t.Errorf("got %v, in a callback: %v", err, l.InCallback())
+		}
+		return starlark.None, nil
+	})
+	l.s.delivery.Add(&wire.Record{FixedSize: wire.HeaderSize}, "test", inside, l.s.calls.Count("handler of test"))
+	l.s.delivery.Take(&parts.Part{}, make([]byte, wire.HeaderSize))
+	if l.s.delivery.Flush(0); l.s.delivery.Sent(0) != 1 {
+		t.Error("the handler was not called")
 	}
 }
 
@@ -58,7 +69,7 @@ func TestCallbackGuard(t *testing.T) {
 		[]starlark.Tuple) (starlark.Value, error) {
 		panic("broken")
 	})
-	s.calls.atExit = slices.Insert(s.calls.atExit, 0, starlark.Callable(broken))
+	s.calls.AtExit = slices.Insert(s.calls.AtExit, 0, starlark.Callable(broken))
 	exit, err := s.finish(s.trace(s.whole()))
 	if exit != Failed || err != nil || out.String() != "behind\nn: 1\n" {
 		t.Errorf("exit %d, %v, output %q", exit, err, &out)

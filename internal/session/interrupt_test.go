@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/startrace/startrace/internal/mistake"
-	"github.com/startrace/startrace/internal/timers"
 	"go.starlark.net/starlark"
 	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/timers"
 )
 
 // A signal that comes while probes are made ends the run, and the run says why there is no output.
@@ -24,7 +25,7 @@ func TestInterruptedWhileLoading(t *testing.T) {
 	if want := "interrupted before all probes were attached"; exit != Failed || err == nil || err.Error() != want {
 		t.Errorf("exit %d, %v; want %q", exit, err, want)
 	}
-	if out.Len() > 0 || p.loaded != nil {
+	if out.Len() > 0 || p.Loaded != nil {
 		t.Errorf("it went on: %s", &out)
 	}
 }
@@ -34,9 +35,9 @@ func TestInterruptedWhileLoading(t *testing.T) {
 func TestInterruptedCallback(t *testing.T) {
 	var out, messages bytes.Buffer
 	s, running := interruptedTwice(t, &out, &messages)
-	endless := s.calls.atExit[0]
-	s.calls.atExit = s.calls.atExit[1:]
-	s.timers.Add(&timers.Timer{Call: func() { close(running); s.calls.call(endless, s.calls.ofTimers) }})
+	endless := s.calls.AtExit[0]
+	s.calls.AtExit = s.calls.AtExit[1:]
+	s.timers.Add(&timers.Timer{Call: func() { close(running); s.calls.Call(endless, s.calls.OfTimers) }})
 	exit, err := s.finish(s.trace(s.whole()))
 	if exit != Failed || err != nil || out.String() != "counted\n" {
 		t.Errorf("exit %d, %v, output %q", exit, err, &out)
@@ -51,8 +52,8 @@ func TestInterruptedCallback(t *testing.T) {
 func TestInterruptedAtExit(t *testing.T) {
 	var out, messages bytes.Buffer
 	s, running := interruptedTwice(t, &out, &messages)
-	endless := s.calls.atExit[0]
-	s.calls.atExit[0] = starlark.NewBuiltin("endless", func(th *starlark.Thread, _ *starlark.Builtin, _ starlark.Tuple,
+	endless := s.calls.AtExit[0]
+	s.calls.AtExit[0] = starlark.NewBuiltin("endless", func(th *starlark.Thread, _ *starlark.Builtin, _ starlark.Tuple,
 		_ []starlark.Tuple) (starlark.Value, error) {
 		close(running)
 		return starlark.Call(th, endless, nil, nil)

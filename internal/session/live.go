@@ -81,7 +81,8 @@ func (l *Live) Guarded(f func() error) (err error) {
 	var exit int // the session goes on
 	l.s.dialogue.taking = true
 	defer func() {
-		l.s.delivery.inEvent, l.s.delivery.flushing, l.s.dialogue.taking, l.s.announced = false, false, false, nil
+		l.s.delivery.LeaveHandler()
+		l.s.dialogue.taking, l.s.announced = false, nil
 	}()
 	defer Guard(&l.s.Options, &exit, &err)
 	return f()
@@ -129,7 +130,7 @@ func (l *Live) Signals() <-chan os.Signal { return l.s.Signals }
 
 // InCallback reports whether a function of the script is being called by an
 // event.
-func (l *Live) InCallback() bool { return l.s.delivery.inEvent || l.s.delivery.flushing }
+func (l *Live) InCallback() bool { return l.s.delivery.Busy() }
 
 // AsScript says that nothing more will be written: what was not looked at is
 // printed in the end, as for a script.

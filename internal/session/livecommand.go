@@ -35,8 +35,8 @@ func (l *Live) HoldCommandAgain(streams *procs.Streams) (err error) {
 	if l.target, err = l.s.target.OfPlan(); err != nil {
 		return err
 	}
-	for _, part := range l.s.loaded.parts.list {
-		if err := part.follow(l.target.PID); err != nil {
+	for _, part := range l.s.loaded.parts.All {
+		if err := part.Follow(l.target.PID); err != nil {
 			return err
 		}
 	}

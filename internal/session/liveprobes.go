@@ -7,6 +7,7 @@ import (
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/loss"
+	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -33,9 +34,9 @@ func (l *Live) Attach(first int, replaced []int, quiet bool) error {
 		s.sayAnnounced()
 		return nil
 	}
-	p := &part{plan: s.host.PlanFrom(first)}
-	p.plan.Target = l.target
-	s.limitText(p.plan)
+	p := &parts.Part{Plan: s.host.PlanFrom(first)}
+	p.Plan.Target = l.target
+	s.limitText(p.Plan)
 	if err := s.loader.load(p); err != nil {
 		l.drop(p)
 		return errors.Join(s.machine.WithCause(err), l.change.undo())
@@ -58,9 +59,9 @@ func (c *change) replace() {
 	}
 	for i, id := range c.replaced {
 		c.replaced[i] = -1
-		for part := range c.l.s.loaded.parts.of(id) {
-			if part.loaded.Attached(id) {
-				part.loaded.DetachProbe(id)
+		for part := range c.l.s.loaded.parts.Of(id) {
+			if part.Loaded.Attached(id) {
+				part.Loaded.DetachProbe(id)
 				c.replaced[i] = id
 			}
 		}
@@ -88,7 +89,7 @@ func (c *change) forget(quiet bool, say func(*builtins.Probe) string) {
 		if probe := l.s.host.Env().Probes()[id]; !quiet {
 			l.s.messages.Sayf("%s", say(probe))
 		}
-		for _, part := range slices.Collect(l.s.loaded.parts.of(id)) {
+		for _, part := range slices.Collect(l.s.loaded.parts.Of(id)) {
 			if l.allGone(part) {
 				l.retire(part)
 			}
@@ -98,27 +99,27 @@ func (c *change) forget(quiet bool, say func(*builtins.Probe) string) {
 }
 
 // allGone reports whether all probes of a part were replaced or taken away.
-func (l *Live) allGone(part *part) bool {
-	return !slices.ContainsFunc(part.plan.Probes, func(probe *plan.Probe) bool { return !l.gone[probe.ID] })
+func (l *Live) allGone(part *parts.Part) bool {
+	return !slices.ContainsFunc(part.Plan.Probes, func(probe *plan.Probe) bool { return !l.gone[probe.ID] })
 }
 
 // retire releases a part none of whose probes are left, once its records have
 // been read. Stacks may be in containers still, and the first ring is what
 // waits sleep on: such parts stay, detached. So does the first that follows
 // processes, with the programs that do it: later parts know whom by its table.
-func (l *Live) retire(old *part) {
-	follows := old.result.Follow >= 0 && old == l.s.loaded.parts.list[0]
+func (l *Live) retire(old *parts.Part) {
+	follows := old.Result.Follow >= 0 && old == l.s.loaded.parts.All[0]
 	if !follows {
-		old.loaded.Disable()
+		old.Loaded.Disable()
 	}
-	l.common.types.Remove(old.result)
-	if err := l.s.delivery.drain(); err != nil {
+	l.common.types.Remove(old.Result)
+	if err := l.s.delivery.Drain(); err != nil {
 		l.Report(err)
 	}
-	if follows || old.stacks != nil || old.reader != nil && old.reader == l.s.bell.Reader() {
+	if follows || old.Stacks != nil || old.Reader != nil && old.Reader == l.s.bell.Reader() {
 		return
 	}
-	losses, _, err := loss.Of(old.plan, old.loaded)
+	losses, _, err := loss.Of(old.Plan, old.Loaded)
 	for _, line := range loss.Lines(losses, true) {
 		l.s.messages.Sayf("startrace: %s", line)
 	}
@@ -129,12 +130,12 @@ func (l *Live) retire(old *part) {
 }
 
 // drop releases a part.
-func (l *Live) drop(old *part) {
-	if old.result != nil {
-		l.common.types.Remove(old.result)
+func (l *Live) drop(old *parts.Part) {
+	if old.Result != nil {
+		l.common.types.Remove(old.Result)
 	}
-	if old.reader == l.s.bell.Reader() {
-		old.reader = nil
+	if old.Reader == l.s.bell.Reader() {
+		old.Reader = nil
 	}
 	l.s.loaded.drop(old, l.s.closing)
 }
@@ -143,13 +144,13 @@ func (l *Live) drop(old *part) {
 func (l *Live) Gone(probe int) bool { return l.gone[probe] }
 
 // Loaded reports whether a probe is in the kernel.
-func (l *Live) Loaded(probe int) bool { return !l.gone[probe] && l.s.loaded.parts.have(probe) }
+func (l *Live) Loaded(probe int) bool { return !l.gone[probe] && l.s.loaded.parts.Have(probe) }
 
 // Attached reports whether the programs of a probe run.
-func (l *Live) Attached(probe int) bool { return l.s.loaded.parts.attached(probe) }
+func (l *Live) Attached(probe int) bool { return l.s.loaded.parts.Attached(probe) }
 
 // Points is how many points a probe has.
-func (l *Live) Points(probe int) int { return l.s.loaded.parts.points(probe) }
+func (l *Live) Points(probe int) int { return l.s.loaded.parts.Points(probe) }
 
 // Stats is what a probe has done.
 func (l *Live) Stats(probe int) (builtins.Stats, error) {

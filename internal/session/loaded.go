@@ -5,6 +5,7 @@ import (
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/openspans"
+	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/stacks"
 )
 
@@ -12,9 +13,9 @@ import (
 // loading of the first part to the end.
 type loaded struct {
 	// parts are those that are loaded.
-	parts parts
+	parts parts.List
 	// names are the numbers that stand for names in all of them.
-	names names
+	names parts.Names
 	// frames names the addresses of stacks.
 	frames *stacks.Names
 	// spans gives what spans are open.
@@ -26,10 +27,10 @@ type loaded struct {
 }
 
 // bindSpans makes items() read the entries of the spans of a part.
-func (l *loaded) bindSpans(env *builtins.Env) func(*part) error {
-	return func(p *part) error {
-		p.spans = &openspans.Unit{Spans: p.unit.Tree.Spans, Map: p.loaded.Map}
-		l.spans.Add(p.spans)
+func (l *loaded) bindSpans(env *builtins.Env) func(*parts.Part) error {
+	return func(p *parts.Part) error {
+		p.Spans = &openspans.Unit{Spans: p.Unit.Tree.Spans, Map: p.Loaded.Map}
+		l.spans.Add(p.Spans)
 		env.Open = l.spans.Items
 		return nil
 	}
@@ -37,22 +38,22 @@ func (l *loaded) bindSpans(env *builtins.Env) func(*part) error {
 
 // settle ends all programs: from here on nothing changes.
 func (l *loaded) settle() {
-	for _, p := range l.parts.list {
-		p.loaded.Disable()
+	for _, p := range l.parts.All {
+		p.Loaded.Disable()
 	}
 	l.containers.settle()
 	l.spans.Settle()
 }
 
 // drop releases a part. Its ring must not be the one on which waits sleep.
-func (l *loaded) drop(p *part, closing func(io.Closer)) {
-	l.parts.remove(p)
-	l.frames.Forget(p.stacks)
-	l.spans.Forget(p.spans)
-	if p.reader != nil {
-		closing(p.reader)
+func (l *loaded) drop(p *parts.Part, closing func(io.Closer)) {
+	l.parts.Remove(p)
+	l.frames.Forget(p.Stacks)
+	l.spans.Forget(p.Spans)
+	if p.Reader != nil {
+		closing(p.Reader)
 	}
-	if p.loaded != nil {
-		closing(p.loaded)
+	if p.Loaded != nil {
+		closing(p.Loaded)
 	}
 }

@@ -13,8 +13,10 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/bell"
+	"github.com/startrace/startrace/internal/delivery"
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/stacks"
 	"github.com/startrace/startrace/internal/stream"
@@ -29,12 +31,14 @@ type loader struct {
 	// target is the processes that count.
 	target *target.Target
 	// parts gets what was loaded.
-	parts *parts
+	parts *parts.List
+	// frames names the addresses of stacks.
+	frames *stacks.Names
 	// delivery is told where the records of a part go.
-	delivery *delivery
+	delivery *delivery.Delivery
 	// binders connect a part that is loaded with the script and the run. They are called in this order before anything
 	// of the part is attached.
-	binders []func(*part) error
+	binders []func(*parts.Part) error
 	// aside does work that takes long (session.aside).
 	aside func(work func() error) error
 	// ready is called when a part is loaded and bound and is about to be attached. It is nil where nobody waits for
@@ -44,9 +48,9 @@ type loader struct {
 
 // load compiles the plan of a part, loads it and attaches it. Without probes
 // nothing of the kernel is touched.
-func (l *loader) load(p *part) error {
+func (l *loader) load(p *parts.Part) error {
 	begin := time.Now()
-	if err := l.make(p); err != nil || p.late && len(p.unit.Tree.Programs) == 0 {
+	if err := l.make(p); err != nil || p.Late && len(p.Unit.Tree.Programs) == 0 {
 		return err
 	}
 	l.freeze(p)
@@ -56,10 +60,10 @@ func (l *loader) load(p *part) error {
 	compiled := time.Now()
 	attach.RaiseMemlock() // the command of -c, which keeps its own limit, waits already
 	var err error
-	if p.loaded, err = attach.Load(p.unit, l.options(p)); err != nil {
+	if p.Loaded, err = attach.Load(p.Unit, l.options(p)); err != nil {
 		return l.nameScript(err)
 	}
-	l.parts.add(p)
+	l.parts.Add(p)
 	for _, bind := range l.binders {
 		if err := bind(p); err != nil {
 			return err
@@ -82,66 +86,66 @@ func (l *loader) load(p *part) error {
 func millis(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/1e6) }
 
 // make compiles a part, and lets the script know what is known of it now.
-func (l *loader) make(p *part) error {
+func (l *loader) make(p *parts.Part) error {
 	err := l.aside(func() error {
 		result, err := l.compile(p, explain.Stages{})
 		if err == nil {
-			p.result = result
+			p.Result = result
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	p.captured = l.host.Captured()
+	p.Captured = l.host.Captured()
 	env := l.host.Env()
-	env.Traced.Own(p.result.Tree.Texts())
-	for _, w := range p.result.Waits {
+	env.Traced.Own(p.Result.Tree.Texts())
+	for _, w := range p.Result.Waits {
 		l.messages.Sayf("%s: waits for module %s", w.Point, w.Module)
 	}
-	for id, parts := range p.result.KeyParts {
+	for id, parts := range p.Result.KeyParts {
 		env.Containers()[id].SetKeyParts(parts)
 	}
 	return nil
 }
 
 // options are what loading cannot know by itself.
-func (l *loader) options(p *part) attach.Options {
+func (l *loader) options(p *parts.Part) attach.Options {
 	facts := l.machine.Facts()
 	return attach.Options{TracepointID: l.machine.TracepointID, Features: facts.Features,
 		ReturnsAsEntries: facts.ReturnsAsEntries, Tracefs: facts.TracefsPath,
-		Drain: func() error { return l.delivery.drainList(p) }, Stop: l.unwanted, Shared: l.common.maps,
+		Drain: func() error { return l.delivery.DrainList(p) }, Stop: l.unwanted, Shared: l.common.maps,
 		LoadedAt: l.loadedAt}
 }
 
 // keepTypes makes later parts know the types of containers.
-func (l *loader) keepTypes(p *part) error {
+func (l *loader) keepTypes(p *parts.Part) error {
 	if l.common.types != nil {
-		l.common.types.Add(p.result)
+		l.common.types.Add(p.Result)
 	}
 	return nil
 }
 
 // bindStacks opens the table of stacks of a part, and makes the kernel tell what
 // processes map, if addresses of theirs will be named.
-func (l *loader) bindStacks(p *part) error {
-	frames := l.delivery.frames
+func (l *loader) bindStacks(p *parts.Part) error {
+	frames := l.frames
 	frames.Kernel.Forget()
-	if p.unit.Tree.KernelStacks || l.host.Sources().Names("ksym") {
+	if p.Unit.Tree.KernelStacks || l.host.Sources().Names("ksym") {
 		frames.Kernel.Read()
 	}
 	l.readLines(frames)
 	l.listen(p, frames)
 	l.walk(p, frames)
-	if m := p.loaded.Map(tree.MapStacks); m != nil {
-		p.stacks = frames.Add(m, p.unit.Tree.Programs)
+	if m := p.Loaded.Map(tree.MapStacks); m != nil {
+		p.Stacks = frames.Add(m, p.Unit.Tree.Programs)
 	}
 	return nil
 }
 
 // namesProcesses reports whether addresses of processes will be named for a part.
-func (l *loader) namesProcesses(p *part) bool {
-	return p.unit.Tree.UserStacks || l.host.Sources().Names("usym")
+func (l *loader) namesProcesses(p *parts.Part) bool {
+	return p.Unit.Tree.UserStacks || l.host.Sources().Names("usym")
 }
 
 // readLines lets the lines of the source be found, where a script asks frames for them.
@@ -152,7 +156,7 @@ func (l *loader) readLines(frames *stacks.Names) {
 }
 
 // listen makes the kernel tell what processes map, from the first part on for which addresses of processes are named.
-func (l *loader) listen(p *part, frames *stacks.Names) {
+func (l *loader) listen(p *parts.Part, frames *stacks.Names) {
 	if frames.Processes.Hears() || !l.namesProcesses(p) {
 		return
 	}
@@ -165,21 +169,21 @@ func (l *loader) listen(p *part, frames *stacks.Names) {
 }
 
 // follow tells the programs whom to follow.
-func (l *loader) follow(p *part) error {
+func (l *loader) follow(p *parts.Part) error {
 	if _, ended := l.target.CommandEnded(); ended {
 		return nil
 	}
-	return p.follow(append([]int{p.plan.Target.PID}, p.plan.Target.Also...)...)
+	return p.Follow(append([]int{p.Plan.Target.PID}, p.Plan.Target.Also...)...)
 }
 
 // followStarted tells the programs of what the followed processes have started
 // before. Those that follow run by then: what a process starts from where it is in
 // the table is in it, too, and what it started before is found once more.
-func (l *loader) followStarted(p *part) error {
-	if p.result.Follow < 0 || l.target.Started() {
+func (l *loader) followStarted(p *parts.Part) error {
+	if p.Result.Follow < 0 || l.target.Started() {
 		return nil
 	}
-	if err := attach.AttachFollowing(p.loaded); err != nil {
+	if err := attach.AttachFollowing(p.Loaded); err != nil {
 		return err
 	}
 	met := map[int]bool{}
@@ -190,7 +194,7 @@ func (l *loader) followStarted(p *part) error {
 				continue
 			}
 			met[pid], again = true, true
-			if err := p.followLiving(pid); err != nil {
+			if err := p.FollowLiving(pid); err != nil {
 				return err
 			}
 		}
@@ -200,24 +204,24 @@ func (l *loader) followStarted(p *part) error {
 
 // openRing maps the ring if some program sends records, or news of processes
 // with new stacks.
-func (l *loader) openRing(p *part) (err error) {
-	m := p.loaded.Map(bpfgen.MapRing)
+func (l *loader) openRing(p *parts.Part) (err error) {
+	m := p.Loaded.Map(bpfgen.MapRing)
 	switch {
-	case m == nil && !p.sends():
+	case m == nil && !p.Sends():
 		return nil
 	case m == nil:
 		return errors.New("the unit has records but no ring")
 	}
 	if first := l.bell.Reader(); first != nil {
-		p.reader, err = first.Beside(m)
-	} else if p.reader, err = stream.NewReader(m); err == nil {
-		l.bell.SetReader(p.reader)
+		p.Reader, err = first.Beside(m)
+	} else if p.Reader, err = stream.NewReader(m); err == nil {
+		l.bell.SetReader(p.Reader)
 	}
 	return err
 }
 
 // attach attaches the probes, except those that the script has disabled.
-func (l *loader) attach(p *part) error {
+func (l *loader) attach(p *parts.Part) error {
 	if err := l.target.Ready(); err != nil {
 		return err
 	}
@@ -226,14 +230,14 @@ func (l *loader) attach(p *part) error {
 	}
 	probes := l.host.Env().Probes()
 	disabled := func(probe *plan.Probe) bool { return probes[probe.ID].Disabled }
-	if !slices.ContainsFunc(p.plan.Probes, disabled) {
-		return p.loaded.Attach()
+	if !slices.ContainsFunc(p.Plan.Probes, disabled) {
+		return p.Loaded.Attach()
 	}
-	for _, probe := range p.plan.Probes {
+	for _, probe := range p.Plan.Probes {
 		if disabled(probe) {
 			continue
 		}
-		if err := p.loaded.AttachProbe(probe.ID); err != nil {
+		if err := p.Loaded.AttachProbe(probe.ID); err != nil {
 			return err
 		}
 	}
@@ -241,9 +245,9 @@ func (l *loader) attach(p *part) error {
 }
 
 // sayAttached says how many probes a part has, and at how many points.
-func (l *loader) sayAttached(p *part) {
-	probes, points := len(p.plan.Probes), 0
-	for _, n := range p.result.Points {
+func (l *loader) sayAttached(p *parts.Part) {
+	probes, points := len(p.Plan.Probes), 0
+	for _, n := range p.Result.Points {
 		points += n
 	}
 	at := ""
@@ -255,26 +259,26 @@ func (l *loader) sayAttached(p *part) {
 
 // sayRefused names the places that patterns matched and that the kernel does not let be probed. It also tells where
 // two programs run in place of one session, and where the kernel can lose returns without counting them.
-func (l *loader) sayRefused(p *part) {
-	for _, probe := range p.loaded.NoSessions() {
-		l.messages.Verbosef("%s: no session there: two programs", p.plan.ProbeName(probe))
+func (l *loader) sayRefused(p *parts.Part) {
+	for _, probe := range p.Loaded.NoSessions() {
+		l.messages.Verbosef("%s: no session there: two programs", p.Plan.ProbeName(probe))
 	}
-	for _, probe := range p.loaded.FewReturns() {
+	for _, probe := range p.Loaded.FewReturns() {
 		instead := ""
 		if l.machine.Facts().Trampolines().There {
 			instead = "; fexit:FUNCTION sees all"
 		}
 		l.messages.Sayf("startrace: %s: warning: the kernel follows a few calls of a function at a time, "+
-			"some for each CPU, and does not say how many more it misses%s", p.plan.ProbeName(probe), instead)
+			"some for each CPU, and does not say how many more it misses%s", p.Plan.ProbeName(probe), instead)
 	}
 	const shown = 3
-	for _, r := range p.loaded.Refused() {
+	for _, r := range p.Loaded.Refused() {
 		more := ""
 		if n := len(r.Places) - shown; n > 0 {
 			more = fmt.Sprintf(" and %d more", n)
 		}
 		l.messages.Sayf("startrace: %s: the kernel takes no probe at %s%s; the others are attached",
-			p.plan.ProbeName(r.Probe), strings.Join(r.Places[:min(shown, len(r.Places))], ", "), more)
+			p.Plan.ProbeName(r.Probe), strings.Join(r.Places[:min(shown, len(r.Places))], ", "), more)
 	}
 }
 
@@ -289,12 +293,12 @@ func (e *crowdError) Place() plan.Pos { return e.pos }
 func (e *crowdError) Unwrap() error   { return e.error }
 
 // placeCrowd says by which probe a point had more programs than it can run.
-func placeCrowd(p *part, err error) error {
+func placeCrowd(p *parts.Part, err error) error {
 	var at *attach.Error
 	if !errors.As(err, &at) || !errors.Is(err, unix.E2BIG) {
 		return err
 	}
-	for _, probe := range p.plan.Probes {
+	for _, probe := range p.Plan.Probes {
 		if probe.ID == at.Program.Probe {
 			return &crowdError{err, probe.Pos}
 		}

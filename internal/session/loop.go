@@ -31,12 +31,12 @@ func (s *session) loop() error {
 // everything that was recorded before their deadline, but not for long
 // (timers.Patience).
 func (s *session) turn(begin uint64) error {
-	settled, err := s.delivery.takeSome(begin)
+	settled, err := s.delivery.TakeSome(begin)
 	if err != nil {
 		return err
 	}
 	s.loader.sayTrouble()
-	s.delivery.flush(settled)
+	s.delivery.Flush(settled)
 	s.growth.grow()
 	s.cpus.follow()
 	s.cgroup.follow()
@@ -69,7 +69,7 @@ func (s *session) targetEnded() bool {
 // idle reports whether nothing can happen: no probe, or only lists that have
 // been gone through, no timer, no command.
 func (s *session) idle() bool {
-	return s.loaded.parts.onlyLists(s.growth.hears()) && !s.target.Started() && s.timers.Next() == math.MaxUint64
+	return s.loaded.parts.OnlyLists(s.growth.hears()) && !s.target.Started() && s.timers.Next() == math.MaxUint64
 }
 
 // maxWait bounds the sleep where no timer is set; wake ends it early. Then it is asked whether
@@ -78,7 +78,7 @@ const maxWait = time.Second
 
 // untilTimer is how long the run may sleep.
 func (s *session) untilTimer() time.Duration {
-	if s.delivery.behind() {
+	if s.loaded.parts.Behind() {
 		return 0
 	}
 	next, now := s.timers.Next(), stream.Now()

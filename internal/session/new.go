@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/bell"
+	"github.com/startrace/startrace/internal/callback"
+	"github.com/startrace/startrace/internal/delivery"
 	"github.com/startrace/startrace/internal/ending"
 	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/eventline"
@@ -14,6 +16,7 @@ import (
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/openspans"
 	"github.com/startrace/startrace/internal/output"
+	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/results"
 	"github.com/startrace/startrace/internal/stacks"
 	"github.com/startrace/startrace/internal/target"
@@ -34,17 +37,17 @@ func newSession(o Options) *session {
 		before:   s.target.Abort, failure: s.failure, say: func(text string) { mistake.Print(o.Stderr, text) }}
 	s.loaded = &loaded{frames: stacks.New(s.messages, &s.naming)}
 	s.loaded.frames.Processes.Sight = s.target.Numbers().Sight
-	s.calls = newCalls(&s.Options, s.out, s.messages)
+	s.calls = callback.New(s.out, s.messages)
 	s.host = script.New(script.Options{
 		Runtime: runtime{s}, Constant: constants(s.machine, s.messages), Warn: s.warn, Escape: escape.Screen,
 		Labels: map[string]value.LabelFunc{"ksym": s.loaded.frames.Kernel.Name, "dev_name": s.machine.Device},
 		Enum:   s.machine.Enumerators, Number: s.machine.Number, UserSymbol: s.userSymbol,
 		SizeOf: s.machine.SizeOf, Std: stdlib.Files(), Room: s.room, MayShow: world.CallerMayRead,
 	})
-	s.calls.host = s.host
+	s.calls.Host = s.host
 	s.host.Env().Flags.Own = func() []flags.Flag { return s.ownFlags().List() }
-	s.loaded.names.label(s.host.Env())
-	s.results = results.Known{Containers: s.host.Env().Containers, Keyed: s.loaded.parts.keyed, Stacks: s.loaded.frames}
+	s.loaded.names.Label(s.host.Env())
+	s.results = results.Known{Containers: s.host.Env().Containers, Keyed: s.loaded.parts.Keyed, Stacks: s.loaded.frames}
 	s.makeDelivery()
 	s.makeLoader()
 	return s
@@ -82,30 +85,29 @@ func machineOf(o *Options) *machine.Machine {
 func (s *session) makeDelivery() {
 	env, l := s.host.Env(), s.loaded
 	decoder := &value.Decoder{Labels: env.Labels, Stacks: l.frames, Traced: env.Traced}
-	l.spans = openspans.Spans{Decoder: decoder, Point: l.names.text, FuncID: s.machine.FuncID}
+	l.spans = openspans.Spans{Decoder: decoder, Point: l.names.Text, FuncID: s.machine.FuncID}
 	l.containers = &containers{env: env, machine: s.machine, decoder: decoder, parts: &l.parts, twins: s.Twins,
 		bound: make(map[int]bool)}
-	s.delivery = &delivery{
-		parts: &l.parts, frames: l.frames, calls: s.calls, out: s.out, timers: &s.timers, halted: s.halted,
-		room: intakeRoom,
-		lines: &eventline.Kernel{Tracepoint: s.machine.Tracepoint, Constant: s.machine.EnumValue,
+	s.delivery = delivery.New(delivery.Run{
+		Parts: &l.parts, Frames: l.frames, Host: s.host, Calls: s.calls, Out: s.out, Timers: &s.timers, Halted: s.halted,
+		Lines: &eventline.Kernel{Tracepoint: s.machine.Tracepoint, Constant: s.machine.EnumValue,
 			Symbol: l.frames.Kernel.Printed},
-		dumping: make(map[int]bool), event: value.NewEvent(decoder),
-	}
-	l.controls = &controls{parts: &l.parts, spans: &l.spans, delivery: s.delivery, machine: s.machine}
+		Event: value.NewEvent(decoder),
+	})
+	l.controls = &controls{host: s.host, parts: &l.parts, spans: &l.spans, delivery: s.delivery, machine: s.machine}
 }
 
 // makeLoader makes what brings plans into the kernel. Names and stacks come
 // before the containers that have them, the ring before what makes programs send.
 func (s *session) makeLoader() {
 	c := &compiler{o: &s.Options, messages: s.messages, machine: s.machine, host: s.host, unwanted: s.unwanted}
-	l := &loader{compiler: c, bell: s.bell, target: s.target, parts: &s.loaded.parts, delivery: s.delivery,
+	l := &loader{compiler: c, bell: s.bell, target: s.target, parts: &s.loaded.parts, delivery: s.delivery, frames: s.loaded.frames,
 		aside: s.aside}
 	s.cgroup = &cgroup{loader: l}
-	l.binders = []func(*part) error{
-		l.keepTypes, s.loaded.names.bind, func(p *part) error { return s.growth.follow(p) }, s.followCPUs,
+	l.binders = []func(*parts.Part) error{
+		l.keepTypes, s.loaded.names.Bind, func(p *parts.Part) error { return s.growth.follow(p) }, s.followCPUs,
 		s.cgroup.bind, l.bindStacks, s.loaded.containers.bind, s.loaded.bindSpans(s.host.Env()), l.follow,
-		s.delivery.bind, s.loaded.controls.bind, l.openRing,
+		s.delivery.Bind, s.loaded.controls.bind, l.openRing,
 		l.wakeByProcesses,
 	}
 	s.loader = l

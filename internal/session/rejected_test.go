@@ -10,11 +10,12 @@ import (
 
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/explain"
+	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/test/need"
 )
 
 // declaredSession is a session that has run a script and has not loaded its probes.
-func declaredSession(t *testing.T, out *bytes.Buffer, code ...string) (*session, *part) {
+func declaredSession(t *testing.T, out *bytes.Buffer, code ...string) (*session, *parts.Part) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to load programs")
@@ -45,11 +46,11 @@ func TestRejectedScript(t *testing.T) {
 	if _, err := s.loader.compile(p, explain.Stages{}); err != nil {
 		t.Fatal(err)
 	}
-	name := p.unit.Tree.Programs[0].Name
+	name := p.Unit.Tree.Programs[0].Name
 	// At the start only R1 and R10 are set.
-	p.unit.Spec.Programs[name].Instructions[0] = asm.Mov.Reg(asm.R0, asm.R5).WithSymbol(name)
+	p.Unit.Spec.Programs[name].Instructions[0] = asm.Mov.Reg(asm.R0, asm.R5).WithSymbol(name)
 	var err error
-	p.loaded, err = attach.Load(p.unit, attach.Options{})
+	p.Loaded, err = attach.Load(p.Unit, attach.Options{})
 	exit, err := s.finish(s.loader.nameScript(err))
 	if exit != Failed || err == nil {
 		t.Fatalf("exit %d, %v", exit, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/binary"
+	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/procs"
 )
 
@@ -14,16 +15,16 @@ import (
 // memory, if its program is position-independent. Where programs walk along its stacks it gets its table then, and
 // another one when the dynamic linker has mapped its libraries.
 func (s *session) release() error {
-	moves := slices.ContainsFunc(s.loaded.parts.list, func(p *part) bool { return attach.Moves(p.loaded) })
+	moves := slices.ContainsFunc(s.loaded.parts.All, func(p *parts.Part) bool { return attach.Moves(p.Loaded) })
 	walks := s.loaded.frames.Processes.Walks.On() && s.target.Stops()
 	if !moves && !walks {
 		return s.target.Release(procs.Stops{})
 	}
 	at := procs.Stops{Loaded: func() error {
 		errs := []error{s.loader.readyCommand()}
-		for _, p := range s.loaded.parts.list {
+		for _, p := range s.loaded.parts.All {
 			if moves {
-				errs = append(errs, attach.AttachMoved(p.loaded))
+				errs = append(errs, attach.AttachMoved(p.Loaded))
 			}
 		}
 		return s.machine.WithCause(errors.Join(errs...))

@@ -18,7 +18,7 @@ func (s *session) reportLosses() {
 	for _, p := range s.host.Env().Full.Places() {
 		lines = append(lines, loss.DescribeFull(p))
 	}
-	if n := s.delivery.merger.Late(); n > 0 {
+	if n := s.delivery.Late(); n > 0 {
 		lines = append(lines, format.Count(n, "event")+" came late, out of order: programs were preempted")
 	}
 	lines = append(lines, s.loaded.switchedOff()...)
@@ -27,7 +27,7 @@ func (s *session) reportLosses() {
 		lines = append(lines, fmt.Sprintf("%s of the output left out: --format %s has tables of numbers only",
 			format.Count(n, "line"), s.out.Format()))
 	}
-	if n := s.delivery.strays; n > 0 {
+	if n := s.delivery.Unknown(); n > 0 {
 		lines = append(lines, format.Count(n, "record")+" could not be read; this is a bug of startrace")
 	}
 	if !s.Quiet {
@@ -61,16 +61,16 @@ func (s *session) missedCalls() (lines []string) {
 func (s *session) lossesOfParts() (lines []string) {
 	var losses []loss.Loss
 	uncounted := false
-	for _, p := range s.loaded.parts.list {
-		of, complete, err := loss.Of(p.plan, p.loaded)
+	for _, p := range s.loaded.parts.All {
+		of, complete, err := loss.Of(p.Plan, p.Loaded)
 		losses = append(losses, of...)
 		if err != nil {
 			lines = append(lines, loss.Unknown(err))
 		}
 		uncounted = uncounted || !complete
-		for _, probe := range p.plan.Probes {
-			if n := s.delivery.left(probe.ID); n > 0 && s.cutShort && !p.late {
-				lines = append(lines, loss.Left(n, p.plan.ProbeName(probe.ID)))
+		for _, probe := range p.Plan.Probes {
+			if n := s.delivery.Left(probe.ID); n > 0 && s.cutShort && !p.Late {
+				lines = append(lines, loss.Left(n, p.Plan.ProbeName(probe.ID)))
 			}
 		}
 	}
@@ -83,8 +83,8 @@ func (s *session) lossesOfParts() (lines []string) {
 
 // switchedOff gives a line for the probes that root has switched off during the run.
 func (l *loaded) switchedOff() (lines []string) {
-	for _, p := range l.parts.list {
-		probes, why := attach.SwitchedOff(p.loaded)
+	for _, p := range l.parts.All {
+		probes, why := attach.SwitchedOff(p.Loaded)
 		if why != nil {
 			lines = append(lines, fmt.Sprintf("%s: what happened during the run from some moment on is missing, for %v",
 				enumerate(appendNames(nil, p, probes)), why))
@@ -97,15 +97,15 @@ func (l *loaded) switchedOff() (lines []string) {
 // ended. When a run ends there are always threads that sleep in a call, so that
 // is no loss.
 func (l *loaded) notEnded() (lines []string) {
-	for _, p := range l.parts.list {
-		for _, probe := range p.plan.Probes {
-			open, err := l.spans.Calls(p.spans, probe.ID)
+	for _, p := range l.parts.All {
+		for _, probe := range p.Plan.Probes {
+			open, err := l.spans.Calls(p.Spans, probe.ID)
 			if err != nil {
 				lines = append(lines, fmt.Sprintf("%s: how many calls have not ended is not known: %v", probe.Name,
 					err))
 				continue
 			}
-			if n := open + p.loaded.EndedIn(probe.ID); n > 0 {
+			if n := open + p.Loaded.EndedIn(probe.ID); n > 0 {
 				lines = append(lines, fmt.Sprintf("%s of %s had begun and not ended", format.Count(n, "call"),
 					probe.Name))
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/procs"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/timers"
@@ -58,11 +59,11 @@ func ScriptFlags(o Options, word string) ([]builtins.FlagWord, error) {
 }
 
 // trace loads the probes and delivers events until the run is over.
-func (s *session) trace(p *part) error {
+func (s *session) trace(p *parts.Part) error {
 	if err := s.target.Hold(nil); err != nil {
 		return err
 	}
-	if len(p.plan.Probes) > 0 {
+	if len(p.Plan.Probes) > 0 {
 		if err := s.ending.Prepare(func() error { return s.load(p) }); err != nil {
 			return err
 		}
@@ -73,7 +74,7 @@ func (s *session) trace(p *part) error {
 	if err := s.release(); err != nil {
 		return err
 	}
-	s.target.Watch(p.followed())
+	s.target.Watch(p.Followed())
 	if err := s.loop(); err != nil {
 		return err
 	}
@@ -84,11 +85,11 @@ func (s *session) trace(p *part) error {
 }
 
 // load loads all of the script, and gives up what it does not need any more.
-func (s *session) load(p *part) (err error) {
-	if p.plan.Target, err = s.target.OfPlan(); err != nil {
+func (s *session) load(p *parts.Part) (err error) {
+	if p.Plan.Target, err = s.target.OfPlan(); err != nil {
 		return err
 	}
-	if infer.Grows(p.plan) || infer.InFiles(p.plan) {
+	if infer.Grows(p.Plan) || infer.InFiles(p.Plan) {
 		s.mayGrow(sharing(), nil)
 	}
 	if err := s.loader.load(p); err != nil {
@@ -96,7 +97,7 @@ func (s *session) load(p *part) (err error) {
 	}
 	s.host.Env().Declared = true
 	s.loader.sayAttached(p)
-	if s.growth == nil && p.loaded.InModules() { // which can be unloaded and loaded again
+	if s.growth == nil && p.Loaded.InModules() { // which can be unloaded and loaded again
 		s.growth = newGrowth(s.loader, nil)
 	}
 	s.dropPrivileges(p)
@@ -104,20 +105,20 @@ func (s *session) load(p *part) (err error) {
 }
 
 // dropPrivileges gives up what is not needed any more.
-func (s *session) dropPrivileges(p *part) {
+func (s *session) dropPrivileges(p *parts.Part) {
 	if s.attachesLater(p) {
 		return
 	}
-	if err := attach.DropPrivileges(attach.AdminOnCPUs(p.loaded)); err != nil {
+	if err := attach.DropPrivileges(attach.AdminOnCPUs(p.Loaded)); err != nil {
 		s.messages.Verbosef("startrace: %v", err) // the run is as able as before
 	}
 }
 
 // attachesLater reports whether something may be attached later that wants more than what is kept: by a callback, in a
 // module, or by perf events in a file that is replaced. Links of uprobes want no more than what they are loaded with.
-func (s *session) attachesLater(p *part) bool {
-	inModules := s.growth.hears() && (infer.Grows(p.plan) || p.loaded.InModules())
-	inFiles := len(attach.Files(p.loaded, -1)) > 0 && !s.machine.Facts().Features().UprobeMulti
+func (s *session) attachesLater(p *parts.Part) bool {
+	inModules := s.growth.hears() && (infer.Grows(p.Plan) || p.Loaded.InModules())
+	inFiles := len(attach.Files(p.Loaded, -1)) > 0 && !s.machine.Facts().Features().UprobeMulti
 	return s.host.Sources().Uses("enable") || inModules || inFiles
 }
 
@@ -144,7 +145,7 @@ func (s *session) finish(failed error) (int, error) {
 	}
 	err := s.end()
 	s.reportLosses()
-	callbacksFailed := s.calls.report(s.messages.W)
+	callbacksFailed := s.calls.Report(s.messages.W)
 	if err == nil {
 		err = s.out.Err()
 	}
@@ -182,9 +183,9 @@ func (s *session) close() {
 	s.budget.Close()
 	s.target.Stop()
 	s.bell.SetReader(nil)
-	for _, p := range slices.Backward(s.loaded.parts.list) {
-		if p.reader != nil {
-			s.closing(p.reader)
+	for _, p := range slices.Backward(s.loaded.parts.All) {
+		if p.Reader != nil {
+			s.closing(p.Reader)
 		}
 	}
 	for _, b := range s.loaded.containers.backends {
@@ -218,8 +219,8 @@ const patience = 3 * time.Second
 func (s *session) detach() {
 	var errs []error
 	patiently(patience, func() {
-		for _, p := range s.loaded.parts.list {
-			errs = append(errs, p.loaded.Close())
+		for _, p := range s.loaded.parts.All {
+			errs = append(errs, p.Loaded.Close())
 		}
 	}, func() {
 		s.messages.Sayf("All results are printed; the kernel still takes programs off, one after another")

@@ -47,7 +47,7 @@ func (r runtime) After(d time.Duration, fn starlark.Callable) error {
 
 // callTimer calls the function of a timer, and takes note of one that had to be ended.
 func (r runtime) callTimer(t *timers.Timer, args ...starlark.Value) {
-	r.calls.call(t.Func, r.calls.ofTimers, args...)
+	r.calls.Call(t.Func, r.calls.OfTimers, args...)
 	t.Cut = r.ending.IsCut() || r.hurried.Load() || r.budget.Over()
 }
 
@@ -69,7 +69,7 @@ func (r runtime) AtExit(fn starlark.Callable) error {
 	if r.leaving {
 		return errLeaving
 	}
-	r.calls.atExit = append(r.calls.atExit, fn)
+	r.calls.AtExit = append(r.calls.AtExit, fn)
 	return nil
 }
 
@@ -105,7 +105,7 @@ func (r runtime) Announce(text string) {
 // attaching reports whether the script, or a chunk at the prompt, runs whose
 // probes are not attached yet.
 func (s *session) attaching() bool {
-	return !s.begun || s.dialogue != nil && s.dialogue.taking && !s.delivery.inEvent
+	return !s.begun || s.dialogue != nil && s.dialogue.taking && !s.delivery.InHandler()
 }
 
 // sayAnnounced says what was announced while probes were not attached yet.
@@ -134,10 +134,10 @@ func (s *session) untilWhen() string {
 func (r runtime) Now() int64 { return int64(stream.Now()) }
 
 func (r runtime) EventTime() (int64, bool) {
-	if !r.delivery.inEvent {
+	if !r.delivery.InHandler() {
 		return 0, false
 	}
-	return r.delivery.event.Time(), true
+	return r.delivery.Time(), true
 }
 
 // Wall is the time of day, which may be set while the run lasts.

@@ -9,6 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/memory"
 	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/target"
 	"github.com/startrace/startrace/internal/world"
@@ -139,14 +140,14 @@ func (s *session) runScript(args []string) (ended bool, err error) {
 }
 
 // whole is all of the script, to be compiled as the command line says.
-func (s *session) whole() *part {
+func (s *session) whole() *parts.Part {
 	p := s.host.Plan()
 	s.limitText(p)
 	p.Unsafe, p.Exact = s.Unsafe, s.Exact
 	if s.Twins != nil {
 		p.Placement = plan.InBoth
 	}
-	return &part{plan: p}
+	return &parts.Part{Plan: p}
 }
 
 // limitText bounds strings as the command line says, if the script does not.

@@ -2,6 +2,8 @@ package session
 
 import (
 	"github.com/startrace/startrace/internal/bell"
+	"github.com/startrace/startrace/internal/callback"
+	"github.com/startrace/startrace/internal/delivery"
 	"github.com/startrace/startrace/internal/ending"
 	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/memory"
@@ -39,7 +41,7 @@ type session struct {
 	// host runs the script.
 	host *script.Host
 	// calls runs the functions that the script gave away.
-	calls *calls
+	calls *callback.Calls
 	// timers are those of every(), after() and --duration.
 	timers timers.List
 	// announced is what announce() was given while probes were not attached yet. It is shown, and empty, once they are.
@@ -56,7 +58,7 @@ type session struct {
 	// cgroup follows the cgroup that is traced, if one was asked for.
 	cgroup *cgroup
 	// delivery brings events from the kernel to the script.
-	delivery *delivery
+	delivery *delivery.Delivery
 	// budget bounds the memory of the run. It is nil until the settings are known.
 	budget *memory.Budget
 	// ending bounds how long the end of the run takes.

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"github.com/startrace/startrace/internal/ending"
 	"os"
 	"sync/atomic"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/internal/bell"
+	"github.com/startrace/startrace/internal/ending"
 	"github.com/startrace/startrace/internal/line"
 )
 

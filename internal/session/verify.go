@@ -9,6 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/parts"
 )
 
 // An Outcome is what compiling a script for a kernel came to.
@@ -55,10 +56,10 @@ func Verify(o Options) (out *Outcome, err error) {
 		return &Outcome{}, nil
 	}
 	p := s.whole()
-	s.explainTarget(&p.plan.Target)
+	s.explainTarget(&p.Plan.Target)
 	result, err := s.loader.compile(p, explain.Stages{})
 	if err == nil && o.Made != nil {
-		if err := o.Made(p.unit, s.loader.options(p)); err != nil {
+		if err := o.Made(p.Unit, s.loader.options(p)); err != nil {
 			return nil, err
 		}
 	}
@@ -71,13 +72,13 @@ func each(messages []string, text string) bool {
 }
 
 // outcomeOf says what came of compiling p.
-func outcomeOf(p *part, result *infer.Result, failed error) *Outcome {
+func outcomeOf(p *parts.Part, result *infer.Result, failed error) *Outcome {
 	if failed != nil {
 		lacks := strings.Split(mistake.Tidy(failed).Error(), "\n")
 		return &Outcome{Lacks: lacks, Asks: each(lacks, binary.NoProgram), Unknown: each(lacks, kernel.NotTold)}
 	}
-	out := &Outcome{Programs: len(p.unit.Tree.Programs)}
-	for _, probe := range p.plan.Probes {
+	out := &Outcome{Programs: len(p.Unit.Tree.Programs)}
+	for _, probe := range p.Plan.Probes {
 		out.Points += result.Points[probe.ID]
 	}
 	for _, c := range result.Choices {

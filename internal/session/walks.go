@@ -8,6 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/locate"
 	"github.com/startrace/startrace/internal/memory"
+	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/stacks"
 	"github.com/startrace/startrace/internal/unwind"
 	"github.com/startrace/startrace/internal/wire"
@@ -21,12 +22,12 @@ const (
 )
 
 // walk lets programs walk along the stacks of processes, from the first part on that does so.
-func (l *loader) walk(p *part, frames *stacks.Names) {
-	rows, walks := p.loaded.Map(tree.MapUnwindRows), &frames.Processes.Walks
+func (l *loader) walk(p *parts.Part, frames *stacks.Names) {
+	rows, walks := p.Loaded.Map(tree.MapUnwindRows), &frames.Processes.Walks
 	if rows == nil || walks.On() {
 		return
 	}
-	m := unwind.Maps{Processes: p.loaded.Map(tree.MapUnwindProcesses), Tables: p.loaded.Map(tree.MapUnwindTables),
+	m := unwind.Maps{Processes: p.Loaded.Map(tree.MapUnwindProcesses), Tables: p.Loaded.Map(tree.MapUnwindTables),
 		Rows: rows, Number: l.target.Number}
 	walks.Begin(unwind.New(m, unwind.Options{Chunks: chunksForRows(memory.Available())}))
 	switch pids := l.target.PIDs(); {
@@ -86,8 +87,8 @@ func asked(path string) []string {
 
 // wakeByProcesses lets the run wake when the kernel tells what processes map: a process that has just begun is to have
 // its table soon.
-func (l *loader) wakeByProcesses(*part) error {
-	reader, frames := l.bell.Reader(), l.delivery.frames
+func (l *loader) wakeByProcesses(*parts.Part) error {
+	reader, frames := l.bell.Reader(), l.frames
 	if reader == nil || !frames.Processes.Walks.On() {
 		return nil
 	}
@@ -101,7 +102,7 @@ func (l *loader) wakeByProcesses(*part) error {
 
 // readyCommand lets the command have its table before it begins.
 func (l *loader) readyCommand() error {
-	processes := &l.delivery.frames.Processes
+	processes := &l.frames.Processes
 	if pid, loaded := l.target.Loaded(); loaded && processes.Walks.On() {
 		if err := processes.See(); err != nil {
 			return err
@@ -113,7 +114,7 @@ func (l *loader) readyCommand() error {
 
 // sayTrouble says what has gone wrong with the tables of processes.
 func (l *loader) sayTrouble() {
-	for _, text := range l.delivery.frames.Processes.Walks.Trouble() {
+	for _, text := range l.frames.Processes.Walks.Trouble() {
 		l.messages.Sayf("startrace: %s", text)
 	}
 }

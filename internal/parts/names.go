@@ -1,4 +1,4 @@
-package session
+package parts
 
 import (
 	"strconv"
@@ -8,10 +8,10 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// names are those of functions and points, which programs know by number. They
+// Names are those of functions and points, which programs know by number. They
 // grow with each part. User halves can put others beside them, which get numbers
 // from ownName down.
-type names struct {
+type Names struct {
 	// kernel are the names that the units have (tree.Unit.Names). The name at index i has the number -i-1.
 	kernel []string
 	// own are the names that user halves have put beside them. The name at index i has the number ownName-i.
@@ -23,16 +23,16 @@ type names struct {
 // ownName is the number of the first name of names.own.
 const ownName = -(1 << 40)
 
-// label makes the labels of points and functions mean their names.
-func (n *names) label(env *builtins.Env) {
-	env.Labels.Ints["name"] = n.text
-	of := func(string) value.LabelFunc { return n.text }
+// Label makes the labels of points and functions mean their names.
+func (n *Names) Label(env *builtins.Env) {
+	env.Labels.Ints["name"] = n.Text
+	of := func(string) value.LabelFunc { return n.Text }
 	env.Labels.With["func"], env.Labels.With["point"] = of, of
 	env.Labels.Number = n.numberOf
 }
 
-// text is the name of a function or point by its number.
-func (n *names) text(v uint64) string {
+// Text is the name of a function or point by its number.
+func (n *Names) Text(v uint64) string {
 	number := int64(v)
 	if text, ok := tree.NameOf(number, n.kernel); ok {
 		return text
@@ -43,9 +43,9 @@ func (n *names) text(v uint64) string {
 	return "point " + strconv.FormatInt(number, 10)
 }
 
-// bind takes the names of a part, which begin with those of parts before.
-func (n *names) bind(p *part) error {
-	list := p.result.Tree.Names
+// Bind takes the names of a part, which begin with those of parts before.
+func (n *Names) Bind(p *Part) error {
+	list := p.Result.Tree.Names
 	if n.number == nil {
 		n.number = map[string]int64{}
 	}
@@ -59,7 +59,7 @@ func (n *names) bind(p *part) error {
 }
 
 // numberOf is the number by which programs keep a name.
-func (n *names) numberOf(text string) uint64 {
+func (n *Names) numberOf(text string) uint64 {
 	if number, ok := tree.SyscallNumber(text); ok {
 		return uint64(number)
 	}
