@@ -25,7 +25,7 @@ BUILD = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false
 LDFLAGS = -s -w -E startrace_entry -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 # The packages in which goroutines meet.
-CONCURRENT = $(addprefix ./internal/,session/... stream/... bell target)
+CONCURRENT = $(addprefix ./internal/,session/... changes delivery ending loading stream/... bell target)
 
 # What runs programs of arm64, and the packages in which the architecture can matter.
 EMULATOR ?= qemu-aarch64-static

@@ -28,10 +28,10 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// A Run is what a delivery needs of the run that it is for. It does not change.
-type Run struct {
+// Needs are what a delivery needs of the run that it is for. They do not change.
+type Needs struct {
 	// Parts are those whose rings are read.
-	Parts *parts.List
+	Parts *parts.Parts
 	// Frames takes the news of processes with stacks.
 	Frames *stacks.Names
 	// Lines has what the lines of probes without a handler need.
@@ -54,7 +54,7 @@ type Run struct {
 // between, as long as programs run.
 type Delivery struct {
 	// run is what is needed of the run.
-	run Run
+	run Needs
 	// merger orders the records of all CPUs by their times. It holds those that may still get an earlier one.
 	merger stream.Merger
 	// flushing is set while the merger gives out records.
@@ -73,7 +73,7 @@ type Delivery struct {
 }
 
 // New makes what delivers the events of a run, of which no part is bound yet.
-func New(of Run) *Delivery { return &Delivery{run: of, dumping: map[int]bool{}} }
+func New(of Needs) *Delivery { return &Delivery{run: of, dumping: map[int]bool{}} }
 
 // InHandler reports whether a handler runs, or a line is printed.
 func (d *Delivery) InHandler() bool { return d.inEvent }

@@ -21,7 +21,7 @@ func fake(f func()) *Delivery {
 	out, messages := output.New(io.Discard), &output.Messages{W: io.Discard}
 	calls := callback.New(out, messages)
 	calls.Host = script.New(script.Options{})
-	d := New(Run{Parts: &parts.List{}, Host: calls.Host, Calls: calls, Out: out, Timers: &timers.List{},
+	d := New(Needs{Parts: &parts.Parts{}, Host: calls.Host, Calls: calls, Out: out, Timers: &timers.List{},
 		Halted: func() bool { return false }, Event: value.NewEvent(&value.Decoder{})})
 	fn := starlark.NewBuiltin("handler", func(*starlark.Thread, *starlark.Builtin, starlark.Tuple,
 		[]starlark.Tuple) (starlark.Value, error) {

@@ -1,8 +1,8 @@
 // Package ending bounds the end of a run: how long what was recorded is still handled, how long a callback may go on,
 // and how long the functions that print results may take together.
 //
-// A run of `startrace --duration 1s slow.star` whose handler is slower than its events ends like this, with the drain of
-// a second:
+// A run of `startrace --duration 1s slow.star` whose handler is slower than its events ends like this, with the drain
+// of a second:
 //
 //	1.0 s  Ask(true): the end is wanted, from outside
 //	1.8 s  Spent is true: no more events are handled
@@ -26,8 +26,8 @@ import (
 // defaultDrain is how long the end of a run may take, if --drain says nothing else.
 const defaultDrain = time.Second
 
-// A Run is what is asked of the run that ends. Its functions may be called from any goroutine.
-type Run struct {
+// Hooks are what is asked of the run that ends. Its functions may be called from any goroutine.
+type Hooks struct {
 	// Cancel ends the callback that runs, and what it waits for.
 	Cancel func(reason string)
 	// Naming is how long results wait for the names of addresses.
@@ -49,7 +49,7 @@ type Run struct {
 // the whole run.
 type Ending struct {
 	// run is the run that ends.
-	run Run
+	run Hooks
 	// cpu tells what the process has taken of all CPUs up to now.
 	cpu func() time.Duration
 	// drain is how long the handling of events may take at the end (--drain). It does not change once the script's
@@ -83,7 +83,7 @@ type Ending struct {
 }
 
 // New gives the ending of a run, in which nobody has asked for the end.
-func New(run Run) *Ending { return &Ending{run: run, cpu: cpuTime, drain: defaultDrain} }
+func New(run Hooks) *Ending { return &Ending{run: run, cpu: cpuTime, drain: defaultDrain} }
 
 // Drain sets how long the handling of events may take at the end. It is called before anybody asks for the end.
 func (e *Ending) Drain(d time.Duration) { e.drain = d }
@@ -91,8 +91,8 @@ func (e *Ending) Drain(d time.Duration) { e.drain = d }
 // Spent reports whether the time for events is over, until Handled. Any goroutine may call it.
 func (e *Ending) Spent() bool { return e.spent.Load() }
 
-// Prepare calls f, which compiles and attaches probes. Where the end is wanted meanwhile, and f does not hear of it, the
-// run is given up.
+// Prepare calls f, which compiles and attaches probes. Where the end is wanted meanwhile, and f does not hear of it,
+// the run is given up.
 func (e *Ending) Prepare(f func() error) error {
 	e.preparing.Store(true)
 	defer e.preparing.Store(false)
@@ -139,7 +139,8 @@ func (e *Ending) Ask(forced bool) {
 // the command, it has the time of those that print results.
 func (e *Ending) boundEvents() {
 	e.in(eventsWait, func() {
-		e.run.Say(fmt.Sprintf("Ending: what was recorded is still handled, for up to %v (--drain); ^C leaves it", e.drain))
+		e.run.Say(fmt.Sprintf("Ending: what was recorded is still handled, for up to %v (--drain); ^C leaves it",
+			e.drain))
 	})
 	e.inOwnTime(e.drain-e.drain/callbackPart, func() { e.spent.Store(true) })
 	e.bound(e.drain)
@@ -243,8 +244,8 @@ func (e *Ending) giveUpLater() {
 		case now.call == 0 || now.call != cut.call:
 			return true
 		case now.cpu-cut.cpu >= max(e.drain, unheard):
-			e.run.GiveUp("startrace: a function of the script is in a builtin that cannot be ended: the run ends without " +
-				"its results")
+			e.run.GiveUp("startrace: a function of the script is in a builtin that cannot be ended: the run ends " +
+				"without its results")
 			return true
 		}
 		return last

@@ -9,14 +9,14 @@ import (
 )
 
 // quiet is a run in which nothing happens.
-func quiet() Run {
-	return Run{Cancel: func(string) {}, Naming: &until.Wait{}, Say: func(string) {}, Hurry: func(time.Duration) {},
+func quiet() Hooks {
+	return Hooks{Cancel: func(string) {}, Naming: &until.Wait{}, Say: func(string) {}, Hurry: func(time.Duration) {},
 		GiveUp: func(string) {}, Calling: func() (uint64, bool) { return 0, false },
 		Held: func() time.Duration { return 0 }}
 }
 
 // does is the ending of a run that does something else at each look.
-func does(run Run, look func() doing) *Ending {
+func does(run Hooks, look func() doing) *Ending {
 	e := New(run)
 	var now doing
 	e.run.Calling = func() (uint64, bool) {

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/startrace/startrace/bpfgen"
@@ -87,10 +86,7 @@ func places(list []tree.Place) string {
 	for _, at := range list {
 		names = append(names, at.String())
 	}
-	if n := len(names); n > shownPlaces {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:shownPlaces], ", "), n-shownPlaces)
-	}
-	return strings.Join(names, ", ")
+	return format.Few(names, shownPlaces)
 }
 
 // process says so if user probes stand in one process only.

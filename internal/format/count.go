@@ -13,6 +13,14 @@ func Count[N int | int64 | uint32 | uint64](n N, noun string) string {
 	return fmt.Sprintf("%d %s", n, nounFor(n, noun))
 }
 
+// Few gives the first few names of a list, and how many more there are: a, b, c and 4 more.
+func Few(names []string, shown int) string {
+	if more := len(names) - shown; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
 // nounFor is a noun as it stands behind a number.
 func nounFor[N int | int64 | uint32 | uint64](n N, noun string) string {
 	if n == 1 {

@@ -10,24 +10,24 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A List has the parts that are loaded, each from its loading to the end of the run, or until the prompt has replaced
+// Parts are the parts that are loaded, each from its loading to the end of the run, or until the prompt has replaced
 // all that is in it.
-type List struct {
+type Parts struct {
 	// All are the parts in the order in which they were loaded.
 	All []*Part
 }
 
 // Add puts a part behind the others.
-func (l *List) Add(p *Part) { l.All = append(l.All, p) }
+func (l *Parts) Add(p *Part) { l.All = append(l.All, p) }
 
 // Remove takes a part out.
-func (l *List) Remove(p *Part) {
+func (l *Parts) Remove(p *Part) {
 	l.All = slices.DeleteFunc(l.All, func(other *Part) bool { return other == p })
 }
 
 // Of gives the parts that have a probe: one, and those of its points in modules
 // that were loaded later.
-func (l *List) Of(probe int) iter.Seq[*Part] {
+func (l *Parts) Of(probe int) iter.Seq[*Part] {
 	return func(yield func(*Part) bool) {
 		for _, p := range l.All {
 			if p.has(probe) && !yield(p) {
@@ -38,12 +38,12 @@ func (l *List) Of(probe int) iter.Seq[*Part] {
 }
 
 // Have reports whether a probe is loaded.
-func (l *List) Have(probe int) bool {
+func (l *Parts) Have(probe int) bool {
 	return slices.ContainsFunc(l.All, func(p *Part) bool { return p.has(probe) })
 }
 
 // Points is how many points a probe has.
-func (l *List) Points(probe int) (n int) {
+func (l *Parts) Points(probe int) (n int) {
 	for p := range l.Of(probe) {
 		n += p.Points(probe)
 	}
@@ -51,7 +51,7 @@ func (l *List) Points(probe int) (n int) {
 }
 
 // Attached reports whether programs of a probe run.
-func (l *List) Attached(probe int) bool {
+func (l *Parts) Attached(probe int) bool {
 	for p := range l.Of(probe) {
 		if p.Loaded.Attached(probe) {
 			return true
@@ -62,7 +62,7 @@ func (l *List) Attached(probe int) bool {
 
 // Lost sums the losses of one probe, and the runs that the kernel skipped: -1
 // if it does not count these.
-func (l *List) Lost(probe int) (lost, missed int64, err error) {
+func (l *Parts) Lost(probe int) (lost, missed int64, err error) {
 	counted := true
 	for p := range l.Of(probe) {
 		losses, complete, err := loss.Of(p.Plan, p.Loaded)
@@ -88,7 +88,7 @@ func (l *List) Lost(probe int) (lost, missed int64, err error) {
 
 // OnlyLists reports whether nothing can happen any more: all programs are those of iterators, which have run when they
 // are attached, and no probe waits for its points.
-func (l *List) OnlyLists(growing bool) bool {
+func (l *Parts) OnlyLists(growing bool) bool {
 	for _, part := range l.All {
 		if growing && len(part.Result.Waits) > 0 {
 			return false
@@ -103,13 +103,13 @@ func (l *List) OnlyLists(growing bool) bool {
 }
 
 // Empty reports whether no program has sent anything that was not read.
-func (l *List) Empty() bool {
+func (l *Parts) Empty() bool {
 	return !slices.ContainsFunc(l.All, func(p *Part) bool { return p.Reader != nil && !p.Reader.Empty() })
 }
 
 // Keyed reports whether kernel halves use a container, and if so whether it has
 // keys.
-func (l *List) Keyed(decl *plan.Container) (keyed, used bool) {
+func (l *Parts) Keyed(decl *plan.Container) (keyed, used bool) {
 	for _, p := range l.All {
 		if all := p.Unit.Tree.Containers; decl.ID < len(all) && all[decl.ID] != nil {
 			return all[decl.ID].KeyLayout != nil, true
@@ -119,7 +119,7 @@ func (l *List) Keyed(decl *plan.Container) (keyed, used bool) {
 }
 
 // Written is how many entries programs have put into a container.
-func (l *List) Written(container int) (n uint64) {
+func (l *Parts) Written(container int) (n uint64) {
 	for _, p := range l.All {
 		n += p.Loaded.Entries(container)
 	}
@@ -127,9 +127,9 @@ func (l *List) Written(container int) (n uint64) {
 }
 
 // Ahead reports whether records of a part would have to wait for those that another ring still holds.
-func (l *List) Ahead(p *Part) bool { return slices.ContainsFunc(l.All, p.aheadOf) }
+func (l *Parts) Ahead(p *Part) bool { return slices.ContainsFunc(l.All, p.aheadOf) }
 
 // Behind reports whether the last take has left records in some ring, for which there was no room.
-func (l *List) Behind() bool {
+func (l *Parts) Behind() bool {
 	return slices.ContainsFunc(l.All, func(p *Part) bool { return p.behind })
 }

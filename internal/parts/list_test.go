@@ -11,7 +11,7 @@ func TestRingsKeepStep(t *testing.T) {
 	const interval = uint64(stream.DrainInterval)
 	slow := &Part{progress: progress{latest: 2 * interval, reach: interval, behind: true}}
 	quick := &Part{progress: progress{latest: 9 * interval, reach: 9 * interval}}
-	l := &List{All: []*Part{slow, quick}}
+	l := &Parts{All: []*Part{slow, quick}}
 	if l.Ahead(slow) || !l.Ahead(quick) || !l.Behind() {
 		t.Errorf("ahead %v and %v, behind %v", l.Ahead(slow), l.Ahead(quick), l.Behind())
 	}

@@ -60,6 +60,16 @@ func (p *Part) has(probe int) bool {
 	return slices.ContainsFunc(p.Plan.Probes, func(declared *plan.Probe) bool { return declared.ID == probe })
 }
 
+// Names are the names of probes, each once.
+func (p *Part) Names(probes []int) (names []string) {
+	for _, probe := range probes {
+		if name := p.Plan.ProbeName(probe); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Points is how many points of a probe are in the part.
 func (p *Part) Points(probe int) int { return p.Result.Points[probe] }
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/startrace/startrace/internal/format"
 )
 
 // A CgroupFolder is a cgroup of version 2 as programs know it: by the number of its folder, which is that of the inode,
@@ -131,13 +133,10 @@ func cgroupsIn(folder string) (names []string) {
 // thereAre says which there are instead of what was not found.
 func thereAre(names []string) string {
 	const shown = 10
-	switch n := len(names); {
-	case n == 0:
+	if len(names) == 0 {
 		return ""
-	case n > shown:
-		return fmt.Sprintf("; there are %s and %d more", strings.Join(names[:shown], ", "), n-shown)
 	}
-	return "; there are " + strings.Join(names, ", ")
+	return "; there are " + format.Few(names, shown)
 }
 
 // A container is one of version 2's cgroups that a program for containers has made.

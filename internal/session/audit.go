@@ -34,11 +34,11 @@ func Audit(o Options) (exit int, err error) {
 	}
 	p := s.whole()
 	s.explainTarget(&p.Plan.Target)
-	result, err := s.loader.compile(p, Stages{Cost: true})
+	result, err := s.loader.Compile(p, Stages{Cost: true})
 	if err != nil {
 		return Failed, mistake.Tidy(err)
 	}
-	in := s.loader.reportInput(p, result, nil)
+	in := s.loader.ReportInput(p, result, nil)
 	in.Unit, in.Who = p.Unit, s.whose(p.Plan.Target)
 	return s.showAudit(audit.New(in, s.asks()))
 }

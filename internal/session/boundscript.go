@@ -39,6 +39,7 @@ func boundScript(host *script.Host, most time.Duration, s *signals) (done func()
 // nothing ends. when says since when.
 func (s *signals) awaitScript(ended <-chan struct{}, when string) {
 	if !ending.Heard(ended) {
-		s.giveUp("startrace: the top level of the script is in a builtin that cannot be ended, " + when + ": the run ends")
+		s.giveUp("startrace: the top level of the script is in a builtin that cannot be ended, " + when +
+			": the run ends")
 	}
 }

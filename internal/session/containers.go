@@ -23,7 +23,7 @@ type containers struct {
 	// decoder makes values of what is in the maps.
 	decoder *value.Decoder
 	// parts are those that are loaded.
-	parts *parts.List
+	parts *parts.Parts
 	// twins compares what handlers have done on both sides, in tests. It is nil in all other runs.
 	twins *twins.Twins
 

@@ -17,7 +17,7 @@ type controls struct {
 	// host runs the script.
 	host *script.Host
 	// parts are those that are loaded.
-	parts *parts.List
+	parts *parts.Parts
 	// spans gives what spans are open.
 	spans *openspans.Spans
 	// delivery shows the events that were kept, for dump().

@@ -2,12 +2,12 @@
 // the kernel's programs and the output together.
 //
 // A run goes through these steps: the script is run and declares (script.go);
-// the command of -c is started but held (package target); the plan becomes a part,
-// which is compiled (compiler.go), loaded, bound and attached (loader.go);
+// the command of -c is started but held (package target); the plan becomes a part (package parts),
+// which is compiled, loaded, bound and attached (package loading);
 // events and timers call the script's functions until something ends the run
-// (loop.go, delivery.go, calls.go); what is left is delivered, printed and
-// accounted for (end.go, report.go). What can get points later gets parts of
-// its own (growth.go).
+// (loop.go, packages delivery and callback); what is left is delivered, printed and
+// accounted for (end.go, report.go, package ending). What can get points later gets parts of
+// its own (package changes).
 //
 // At the prompt (package prompt) a script is written while it runs: a Live
 // session (live.go) compiles, loads and attaches what each chunk declares

@@ -51,7 +51,7 @@ func Explain(o Options, st *Stages) (exit int, err error) {
 	}
 	p := s.whole()
 	s.explainTarget(&p.Plan.Target)
-	result, err := s.loader.compile(p, *st)
+	result, err := s.loader.Compile(p, *st)
 	return s.showReport(s.fullReport(p, result, *st, err), err)
 }
 
@@ -100,7 +100,7 @@ func (s *session) explainFailed(st Stages, failed error) (int, error) {
 
 // fullReport is everything that explain knows.
 func (s *session) fullReport(p *parts.Part, result *infer.Result, st Stages, failed error) *explain.Report {
-	in := s.loader.reportInput(p, result, failed)
+	in := s.loader.ReportInput(p, result, failed)
 	in.Stages, in.Unit, in.Who = st, p.Unit, s.whose(p.Plan.Target)
 	if t := p.Plan.Target; t.Self == nobody {
 		in.Note = fmt.Sprintf("%d stands for the process of startrace itself, whose events are left out.", nobody)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/escape"
+	"github.com/startrace/startrace/internal/loading"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/stream"
@@ -24,7 +25,7 @@ type Live struct {
 	// s is the run.
 	s *session
 	// common is what the parts of all chunks share.
-	common common
+	common loading.Common
 	// target is the processes that count for all units. It is set by Begin.
 	target plan.Target
 	// gone are the probes that were replaced or taken away so far, by number.
@@ -39,10 +40,10 @@ type Live struct {
 // whether somebody wants no more of what is being loaded.
 func NewLive(o Options, stopsLoading func() bool) *Live {
 	l := &Live{s: newSession(o), gone: map[int]bool{}, common: sharing()}
-	l.common.types.Now = true
+	l.common.Types.Now = true
 	l.s.dialogue = &dialogue{stopsLoading: stopsLoading}
-	l.s.loader.common = l.common
-	l.s.loader.ready = func() { l.change.replace() }
+	l.s.loader.Common = l.common
+	l.s.loader.Ready = func() { l.change.replace() }
 	l.s.loaded.controls.counted = true
 	return l
 }

@@ -37,7 +37,7 @@ func (l *Live) Attach(first int, replaced []int, quiet bool) error {
 	p := &parts.Part{Plan: s.host.PlanFrom(first)}
 	p.Plan.Target = l.target
 	s.limitText(p.Plan)
-	if err := s.loader.load(p); err != nil {
+	if err := s.loader.Load(p); err != nil {
 		l.drop(p)
 		return errors.Join(s.machine.WithCause(err), l.change.undo())
 	}
@@ -45,7 +45,7 @@ func (l *Live) Attach(first int, replaced []int, quiet bool) error {
 		return fmt.Sprintf("Replaced the probe %s of %s", probe.Called(), probe.Pos())
 	})
 	if !quiet {
-		s.loader.sayAttached(p)
+		s.loader.SayAttached(p)
 	}
 	s.sayAnnounced()
 	return nil
@@ -112,7 +112,7 @@ func (l *Live) retire(old *parts.Part) {
 	if !follows {
 		old.Loaded.Disable()
 	}
-	l.common.types.Remove(old.Result)
+	l.common.Types.Remove(old.Result)
 	if err := l.s.delivery.Drain(); err != nil {
 		l.Report(err)
 	}
@@ -132,7 +132,7 @@ func (l *Live) retire(old *parts.Part) {
 // drop releases a part.
 func (l *Live) drop(old *parts.Part) {
 	if old.Result != nil {
-		l.common.types.Remove(old.Result)
+		l.common.Types.Remove(old.Result)
 	}
 	if old.Reader == l.s.bell.Reader() {
 		old.Reader = nil

@@ -13,7 +13,7 @@ import (
 // loading of the first part to the end.
 type loaded struct {
 	// parts are those that are loaded.
-	parts parts.List
+	parts parts.Parts
 	// names are the numbers that stand for names in all of them.
 	names parts.Names
 	// frames names the addresses of stacks.

@@ -35,11 +35,11 @@ func (s *session) turn(begin uint64) error {
 	if err != nil {
 		return err
 	}
-	s.loader.sayTrouble()
+	s.loader.SayTrouble()
 	s.delivery.Flush(settled)
-	s.growth.grow()
-	s.cpus.follow()
-	s.cgroup.follow()
+	s.growth.Grow()
+	s.cpus.Follow()
+	s.cgroup.Follow()
 	stop := func() bool { return s.halted() || s.timeUp }
 	s.timers.Fire(settled, begin, stop)
 	s.timers.FireOverdue(stop)
@@ -69,7 +69,7 @@ func (s *session) targetEnded() bool {
 // idle reports whether nothing can happen: no probe, or only lists that have
 // been gone through, no timer, no command.
 func (s *session) idle() bool {
-	return s.loaded.parts.OnlyLists(s.growth.hears()) && !s.target.Started() && s.timers.Next() == math.MaxUint64
+	return s.loaded.parts.OnlyLists(s.growth.Hears()) && !s.target.Started() && s.timers.Next() == math.MaxUint64
 }
 
 // maxWait bounds the sleep where no timer is set; wake ends it early. Then it is asked whether

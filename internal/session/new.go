@@ -7,11 +7,13 @@ import (
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/bell"
 	"github.com/startrace/startrace/internal/callback"
+	"github.com/startrace/startrace/internal/changes"
 	"github.com/startrace/startrace/internal/delivery"
 	"github.com/startrace/startrace/internal/ending"
 	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/eventline"
 	"github.com/startrace/startrace/internal/flags"
+	"github.com/startrace/startrace/internal/loading"
 	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/openspans"
@@ -31,7 +33,7 @@ func newSession(o Options) *session {
 	s := &session{Options: o, bell: bell.New(), clock: newWallClock(), machine: machineOf(&o),
 		messages: &output.Messages{W: o.Stderr, Quiet: o.Quiet, Verbose: o.Verbose}, out: output.New(o.Stdout)}
 	s.target = target.New(s.bell, s.messages, s.machine)
-	s.ending = s.newEnding()
+	s.ending = newEnding(s)
 	s.signals = &signals{bell: s.bell, ending: s.ending, came: make(chan struct{}),
 		declared: make(chan struct{}),
 		before:   s.target.Abort, failure: s.failure, say: func(text string) { mistake.Print(o.Stderr, text) }}
@@ -54,8 +56,8 @@ func newSession(o Options) *session {
 }
 
 // newEnding makes what bounds the end of the run.
-func (s *session) newEnding() *ending.Ending {
-	return ending.New(ending.Run{
+func newEnding(s *session) *ending.Ending {
+	return ending.New(ending.Hooks{
 		Cancel: s.cancel, Naming: &s.naming, Say: s.sayAtTerminal, Hurry: func(d time.Duration) { s.out.Hurry(d) },
 		GiveUp: func(what string) {
 			if s.dialogue == nil { // who is at the prompt ends it
@@ -88,8 +90,9 @@ func (s *session) makeDelivery() {
 	l.spans = openspans.Spans{Decoder: decoder, Point: l.names.Text, FuncID: s.machine.FuncID}
 	l.containers = &containers{env: env, machine: s.machine, decoder: decoder, parts: &l.parts, twins: s.Twins,
 		bound: make(map[int]bool)}
-	s.delivery = delivery.New(delivery.Run{
-		Parts: &l.parts, Frames: l.frames, Host: s.host, Calls: s.calls, Out: s.out, Timers: &s.timers, Halted: s.halted,
+	s.delivery = delivery.New(delivery.Needs{
+		Parts: &l.parts, Frames: l.frames, Host: s.host, Calls: s.calls, Out: s.out, Timers: &s.timers,
+		Halted: s.halted,
 		Lines: &eventline.Kernel{Tracepoint: s.machine.Tracepoint, Constant: s.machine.EnumValue,
 			Symbol: l.frames.Kernel.Printed},
 		Event: value.NewEvent(decoder),
@@ -100,15 +103,15 @@ func (s *session) makeDelivery() {
 // makeLoader makes what brings plans into the kernel. Names and stacks come
 // before the containers that have them, the ring before what makes programs send.
 func (s *session) makeLoader() {
-	c := &compiler{o: &s.Options, messages: s.messages, machine: s.machine, host: s.host, unwanted: s.unwanted}
-	l := &loader{compiler: c, bell: s.bell, target: s.target, parts: &s.loaded.parts, delivery: s.delivery, frames: s.loaded.frames,
-		aside: s.aside}
-	s.cgroup = &cgroup{loader: l}
-	l.binders = []func(*parts.Part) error{
-		l.keepTypes, s.loaded.names.Bind, func(p *parts.Part) error { return s.growth.follow(p) }, s.followCPUs,
-		s.cgroup.bind, l.bindStacks, s.loaded.containers.bind, s.loaded.bindSpans(s.host.Env()), l.follow,
-		s.delivery.Bind, s.loaded.controls.bind, l.openRing,
-		l.wakeByProcesses,
+	l := loading.New(loading.Needs{Messages: s.messages, Machine: s.machine, Host: s.host, Target: s.target,
+		Bell: s.bell, Parts: &s.loaded.parts, Frames: s.loaded.frames, Drain: s.delivery.DrainList, Aside: s.aside,
+		Unwanted: s.unwanted})
+	s.cgroup, s.cpus = changes.NewCgroup(l), changes.NewCPUs(l)
+	l.Binders = []func(*parts.Part) error{
+		l.KeepTypes, s.loaded.names.Bind, func(p *parts.Part) error { return s.growth.Follow(p) }, s.cpus.Bind,
+		s.cgroup.Bind, l.BindStacks, s.loaded.containers.bind, s.loaded.bindSpans(s.host.Env()), l.Follow,
+		s.delivery.Bind, s.loaded.controls.bind, l.OpenRing,
+		l.WakeByProcesses,
 	}
 	s.loader = l
 }
@@ -138,13 +141,13 @@ func (s *session) userSymbol(pid int, addr uint64) (string, error) {
 
 // mayGrow prepares the run for modules and files that bring points to its probes. From here on it hears of modules that
 // are loaded. shared is what the parts of the prompt share, gone are the probes that the prompt has replaced.
-func (s *session) mayGrow(shared common, gone map[int]bool) {
-	s.growth = newGrowth(s.loader, gone)
-	shared.types.Now = !s.growth.hears()
-	s.loader.common = shared
+func (s *session) mayGrow(shared loading.Common, gone map[int]bool) {
+	s.growth = changes.NewGrowth(s.loader, gone)
+	shared.Types.Now = !s.growth.Hears()
+	s.loader.Common = shared
 }
 
 // sharing is what the parts of a run share, for a run that has several parts.
-func sharing() common {
-	return common{maps: &attach.Shared{}, types: &infer.Types{}, room: infer.Room}
+func sharing() loading.Common {
+	return loading.Common{Maps: &attach.Shared{}, Types: &infer.Types{}, Room: infer.Room}
 }

@@ -43,7 +43,7 @@ func TestRejectedScript(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	s, p := declaredSession(t, &bytes.Buffer{}, "n = count()",
 		"probe('rawtracepoint:sys_enter', kernel = lambda e: n[e.pid].add())")
-	if _, err := s.loader.compile(p, explain.Stages{}); err != nil {
+	if _, err := s.loader.Compile(p, explain.Stages{}); err != nil {
 		t.Fatal(err)
 	}
 	name := p.Unit.Tree.Programs[0].Name
@@ -51,7 +51,7 @@ func TestRejectedScript(t *testing.T) {
 	p.Unit.Spec.Programs[name].Instructions[0] = asm.Mov.Reg(asm.R0, asm.R5).WithSymbol(name)
 	var err error
 	p.Loaded, err = attach.Load(p.Unit, attach.Options{})
-	exit, err := s.finish(s.loader.nameScript(err))
+	exit, err := s.finish(s.loader.NameScript(err))
 	if exit != Failed || err == nil {
 		t.Fatalf("exit %d, %v", exit, err)
 	}

@@ -2,11 +2,9 @@ package session
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/startrace/startrace/internal/attach"
-	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/procs"
 )
@@ -21,7 +19,7 @@ func (s *session) release() error {
 		return s.target.Release(procs.Stops{})
 	}
 	at := procs.Stops{Loaded: func() error {
-		errs := []error{s.loader.readyCommand()}
+		errs := []error{s.loader.ReadyCommand()}
 		for _, p := range s.loaded.parts.All {
 			if moves {
 				errs = append(errs, attach.AttachMoved(p.Loaded))
@@ -30,22 +28,7 @@ func (s *session) release() error {
 		return s.machine.WithCause(errors.Join(errs...))
 	}}
 	if walks {
-		at.Linked = s.loader.readyCommand
+		at.Linked = s.loader.ReadyCommand
 	}
 	return s.target.Release(at)
-}
-
-// loadedAt is what the command adds to the addresses of a file, once it has its
-// memory.
-func (l *loader) loadedAt(file string) (added uint64, loaded bool, err error) {
-	pid, loaded := l.target.Loaded()
-	if !loaded {
-		return 0, false, nil
-	}
-	added, err = binary.LoadedAt(pid, file)
-	if errors.Is(err, binary.ErrNotLoaded) {
-		err = fmt.Errorf("%w when it begins: only variables of the program that -c names can be watched, not those of "+
-			"libraries and of what it starts; trace a running process with -p", err)
-	}
-	return added, true, err
 }

@@ -87,11 +87,14 @@ func (l *loaded) switchedOff() (lines []string) {
 		probes, why := attach.SwitchedOff(p.Loaded)
 		if why != nil {
 			lines = append(lines, fmt.Sprintf("%s: what happened during the run from some moment on is missing, for %v",
-				enumerate(appendNames(nil, p, probes)), why))
+				format.Few(p.Names(probes), namedProbes), why))
 		}
 	}
 	return lines
 }
+
+// namedProbes is how many probes a message names.
+const namedProbes = 3
 
 // notEnded gives a line for each probe that has calls which have begun and not
 // ended. When a run ends there are always threads that sleep in a call, so that

@@ -9,6 +9,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/changes"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/procs"
@@ -92,13 +93,13 @@ func (s *session) load(p *parts.Part) (err error) {
 	if infer.Grows(p.Plan) || infer.InFiles(p.Plan) {
 		s.mayGrow(sharing(), nil)
 	}
-	if err := s.loader.load(p); err != nil {
+	if err := s.loader.Load(p); err != nil {
 		return s.machine.WithCause(err)
 	}
 	s.host.Env().Declared = true
-	s.loader.sayAttached(p)
+	s.loader.SayAttached(p)
 	if s.growth == nil && p.Loaded.InModules() { // which can be unloaded and loaded again
-		s.growth = newGrowth(s.loader, nil)
+		s.growth = changes.NewGrowth(s.loader, nil)
 	}
 	s.dropPrivileges(p)
 	return nil
@@ -117,7 +118,7 @@ func (s *session) dropPrivileges(p *parts.Part) {
 // attachesLater reports whether something may be attached later that wants more than what is kept: by a callback, in a
 // module, or by perf events in a file that is replaced. Links of uprobes want no more than what they are loaded with.
 func (s *session) attachesLater(p *parts.Part) bool {
-	inModules := s.growth.hears() && (infer.Grows(p.Plan) || p.Loaded.InModules())
+	inModules := s.growth.Hears() && (infer.Grows(p.Plan) || p.Loaded.InModules())
 	inFiles := len(attach.Files(p.Loaded, -1)) > 0 && !s.machine.Facts().Features().UprobeMulti
 	return s.host.Sources().Uses("enable") || inModules || inFiles
 }
@@ -197,11 +198,9 @@ func (s *session) close() {
 	if s.growth != nil {
 		s.closing(s.growth)
 	}
-	if s.cpus != nil {
-		s.closing(s.cpus)
-	}
+	s.closing(s.cpus)
 	s.closing(s.cgroup)
-	if maps := s.loader.common.maps; maps != nil {
+	if maps := s.loader.Common.Maps; maps != nil {
 		s.closing(maps)
 	}
 	s.closing(s.target.Numbers())

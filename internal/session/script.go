@@ -43,6 +43,7 @@ func (s *session) prepare() (scriptArgs []string, err error) {
 // apply checks the settings and opens the output.
 func (s *session) apply() (err error) {
 	s.messages.Quiet, s.messages.Verbose = s.Quiet, s.Verbose
+	s.loader.Script, s.loader.Check = scriptName(&s.Options), s.Check
 	s.out.Guard(s.Guard)
 	frames := s.loaded.frames
 	frames.Addresses, frames.Processes.FullNames = s.Addresses, s.Names == "full"
@@ -132,11 +133,22 @@ func (s *session) runScript(args []string) (ended bool, err error) {
 	case errors.As(err, &usage):
 		wrong := &mistake.Usage{Err: err}
 		if len(s.Code) == 0 {
-			wrong.Of = escape.Line(s.loader.scriptName())
+			wrong.Of = escape.Line(scriptName(&s.Options))
 		}
 		return true, wrong
 	}
 	return true, s.allMistakes(err, args)
+}
+
+// scriptName is what messages call the script.
+func scriptName(o *Options) string {
+	switch {
+	case len(o.Code) > 0:
+		return "-e"
+	case len(o.Args) > 0:
+		return o.Args[0] // as the user named it
+	}
+	return "prompt" // as in the places of what was typed
 }
 
 // whole is all of the script, to be compiled as the command line says.

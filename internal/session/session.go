@@ -3,8 +3,10 @@ package session
 import (
 	"github.com/startrace/startrace/internal/bell"
 	"github.com/startrace/startrace/internal/callback"
+	"github.com/startrace/startrace/internal/changes"
 	"github.com/startrace/startrace/internal/delivery"
 	"github.com/startrace/startrace/internal/ending"
+	"github.com/startrace/startrace/internal/loading"
 	"github.com/startrace/startrace/internal/machine"
 	"github.com/startrace/startrace/internal/memory"
 	"github.com/startrace/startrace/internal/output"
@@ -50,13 +52,13 @@ type session struct {
 	// loaded is what the run has in the kernel.
 	loaded *loaded
 	// loader brings plans there.
-	loader *loader
+	loader *loading.Loader
 	// growth attaches probes to points that come later. It is nil as long as no probe can get any.
-	growth *growth
-	// cpus follows CPUs that go on- and offline. It is nil as long as nothing depends on that.
-	cpus *cpus
+	growth *changes.Growth
+	// cpus follows CPUs that go on- and offline.
+	cpus *changes.CPUs
 	// cgroup follows the cgroup that is traced, if one was asked for.
-	cgroup *cgroup
+	cgroup *changes.Cgroup
 	// delivery brings events from the kernel to the script.
 	delivery *delivery.Delivery
 	// budget bounds the memory of the run. It is nil until the settings are known.

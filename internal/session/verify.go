@@ -57,9 +57,9 @@ func Verify(o Options) (out *Outcome, err error) {
 	}
 	p := s.whole()
 	s.explainTarget(&p.Plan.Target)
-	result, err := s.loader.compile(p, explain.Stages{})
+	result, err := s.loader.Compile(p, explain.Stages{})
 	if err == nil && o.Made != nil {
-		if err := o.Made(p.Unit, s.loader.options(p)); err != nil {
+		if err := o.Made(p.Unit, s.loader.Options(p)); err != nil {
 			return nil, err
 		}
 	}

@@ -1,18 +1,19 @@
-package session
+package changes
 
 import (
 	"errors"
 	"os"
 
 	"github.com/startrace/startrace/internal/filewatch"
+	"github.com/startrace/startrace/internal/loading"
 	"github.com/startrace/startrace/internal/parts"
 )
 
-// cgroup follows the cgroup that is traced, if one was asked for (--cgroup, --container). A service that starts again
+// Cgroup follows the cgroup that is traced, if one was asked for (--cgroup, --container). A service that starts again
 // gets a new one at the same path, with another number: that one is traced, too.
-type cgroup struct {
+type Cgroup struct {
 	// loader has the parts, and where messages go.
-	loader *loader
+	loader *loading.Loader
 	// path is that of its folder. It is "" until the first part is bound, as all that follows.
 	path string
 	// numbers are those that it has had so far.
@@ -31,14 +32,17 @@ type cgroupNews struct {
 	err error
 }
 
-// bind lets a part know which cgroups are traced. The first time it begins to listen for others.
-func (c *cgroup) bind(p *parts.Part) error {
+// NewCgroup makes what follows the cgroup that is traced; it listens once a part traces one.
+func NewCgroup(l *loading.Loader) *Cgroup { return &Cgroup{loader: l} }
+
+// Bind lets a part know which cgroups are traced. The first time it begins to listen for others.
+func (c *Cgroup) Bind(p *parts.Part) error {
 	if p.Result.Cgroups < 0 {
 		return nil
 	}
 	if c.numbers == nil {
-		c.path, c.numbers = c.loader.target.CgroupFolder(), []uint64{p.Plan.Target.Cgroup.ID}
-		c.news.bell = c.loader.bell
+		c.path, c.numbers = c.loader.Run.Target.CgroupFolder(), []uint64{p.Plan.Target.Cgroup.ID}
+		c.news.bell = c.loader.Run.Bell
 		c.listen()
 	}
 	for _, number := range c.numbers {
@@ -50,7 +54,7 @@ func (c *cgroup) bind(p *parts.Part) error {
 }
 
 // listen begins to listen for what becomes of the cgroup.
-func (c *cgroup) listen() {
+func (c *Cgroup) listen() {
 	watch, err := filewatch.WatchFolder(c.path, c.numbers[0])
 	if err != nil {
 		c.sayUnwatched(err)
@@ -66,44 +70,45 @@ func (c *cgroup) listen() {
 	})
 }
 
-func (c *cgroup) sayUnwatched(err error) {
-	c.loader.messages.Sayf("startrace: %v: if the cgroup %s is removed and made anew, that is not traced", err, c.path)
+func (c *Cgroup) sayUnwatched(err error) {
+	c.loader.Run.Messages.Sayf("startrace: %v: if the cgroup %s is removed and made anew, that is not traced", err,
+		c.path)
 }
 
 // Close ends the watch.
-func (c *cgroup) Close() error {
+func (c *Cgroup) Close() error {
 	if c.watch == nil {
 		return nil
 	}
 	return c.watch.Close()
 }
 
-// follow traces the cgroups that were made in the place of those before.
-func (c *cgroup) follow() {
+// Follow traces the cgroups that were made in the place of those before.
+func (c *Cgroup) Follow() {
 	for _, news := range c.news.take() {
 		switch {
 		case news.err != nil:
 			c.sayUnwatched(news.err)
 		case news.number == 0:
-			c.loader.messages.Sayf("The cgroup %s was removed: nothing is traced until there is one again", c.path)
+			c.loader.Run.Messages.Sayf("The cgroup %s was removed: nothing is traced until there is one again", c.path)
 		default:
 			c.madeAnew(news.number)
 		}
 	}
 }
 
-func (c *cgroup) madeAnew(number uint64) {
+func (c *Cgroup) madeAnew(number uint64) {
 	c.numbers = append(c.numbers, number)
 	if err := c.trace(number); err != nil {
-		c.loader.messages.Sayf("startrace: the cgroup %s was made anew, and is not traced: %v", c.path, err)
+		c.loader.Run.Messages.Sayf("startrace: the cgroup %s was made anew, and is not traced: %v", c.path, err)
 		return
 	}
-	c.loader.messages.Sayf("The cgroup %s was made anew: it is traced from here on", c.path)
+	c.loader.Run.Messages.Sayf("The cgroup %s was made anew: it is traced from here on", c.path)
 }
 
 // trace lets all parts trace one more cgroup.
-func (c *cgroup) trace(number uint64) error {
-	for _, p := range c.loader.parts.All {
+func (c *Cgroup) trace(number uint64) error {
+	for _, p := range c.loader.Run.Parts.All {
 		if err := p.TraceCgroup(number); err != nil {
 			return err
 		}

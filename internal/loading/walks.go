@@ -1,4 +1,4 @@
-package session
+package loading
 
 import (
 	"os/exec"
@@ -22,19 +22,19 @@ const (
 )
 
 // walk lets programs walk along the stacks of processes, from the first part on that does so.
-func (l *loader) walk(p *parts.Part, frames *stacks.Names) {
+func (l *Loader) walk(p *parts.Part, frames *stacks.Names) {
 	rows, walks := p.Loaded.Map(tree.MapUnwindRows), &frames.Processes.Walks
 	if rows == nil || walks.On() {
 		return
 	}
 	m := unwind.Maps{Processes: p.Loaded.Map(tree.MapUnwindProcesses), Tables: p.Loaded.Map(tree.MapUnwindTables),
-		Rows: rows, Number: l.target.Number}
+		Rows: rows, Number: l.Run.Target.Number}
 	walks.Begin(unwind.New(m, unwind.Options{Chunks: chunksForRows(memory.Available())}))
-	switch pids := l.target.PIDs(); {
+	switch pids := l.Run.Target.PIDs(); {
 	case len(pids) > 0:
 		walks.Ready(pids, readyProcesses)
-	case l.target.Started():
-		expect(walks, l.target.Command())
+	case l.Run.Target.Started():
+		expect(walks, l.Run.Target.Command())
 	default:
 		walks.ReadyLater()
 	}
@@ -85,10 +85,10 @@ func asked(path string) []string {
 	return append(names, f.Interp)
 }
 
-// wakeByProcesses lets the run wake when the kernel tells what processes map: a process that has just begun is to have
+// WakeByProcesses lets the run wake when the kernel tells what processes map: a process that has just begun is to have
 // its table soon.
-func (l *loader) wakeByProcesses(*parts.Part) error {
-	reader, frames := l.bell.Reader(), l.frames
+func (l *Loader) WakeByProcesses(*parts.Part) error {
+	reader, frames := l.Run.Bell.Reader(), l.Run.Frames
 	if reader == nil || !frames.Processes.Walks.On() {
 		return nil
 	}
@@ -100,10 +100,10 @@ func (l *loader) wakeByProcesses(*parts.Part) error {
 	return nil
 }
 
-// readyCommand lets the command have its table before it begins.
-func (l *loader) readyCommand() error {
-	processes := &l.frames.Processes
-	if pid, loaded := l.target.Loaded(); loaded && processes.Walks.On() {
+// ReadyCommand lets the command have its table before it begins.
+func (l *Loader) ReadyCommand() error {
+	processes := &l.Run.Frames.Processes
+	if pid, loaded := l.Run.Target.Loaded(); loaded && processes.Walks.On() {
 		if err := processes.See(); err != nil {
 			return err
 		}
@@ -112,9 +112,9 @@ func (l *loader) readyCommand() error {
 	return nil
 }
 
-// sayTrouble says what has gone wrong with the tables of processes.
-func (l *loader) sayTrouble() {
-	for _, text := range l.frames.Processes.Walks.Trouble() {
-		l.messages.Sayf("startrace: %s", text)
+// SayTrouble says what has gone wrong with the tables of processes.
+func (l *Loader) SayTrouble() {
+	for _, text := range l.Run.Frames.Processes.Walks.Trouble() {
+		l.Run.Messages.Sayf("startrace: %s", text)
 	}
 }

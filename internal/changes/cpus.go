@@ -1,4 +1,4 @@
-package session
+package changes
 
 import (
 	"errors"
@@ -7,45 +7,55 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/loading"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/parts"
 )
 
-// cpus is there while a run has events of CPUs: those of profiles, counters and
+// CPUs is there while a run has events of CPUs: those of profiles, counters and
 // watchpoints, and what the kernel tells of processes. A CPU that comes has none, and
 // one that went lost them for good.
-type cpus struct {
+type CPUs struct {
 	// loader has the parts, and where messages go.
-	loader *loader
-	// watch hears of CPUs.
-	watch kernel.CPUWatch
+	loader *loading.Loader
+	// listens is set once watch hears of CPUs, for the first part that has events of them.
+	listens bool
+	watch   kernel.CPUWatch
 	// news is what was heard since follow was called last.
 	news inbox[kernel.CPUNews]
 }
 
-// followCPUs begins to listen before events of CPUs are opened, so that none is missed.
-func (s *session) followCPUs(p *parts.Part) error {
-	if s.cpus != nil || !attach.OnCPUs(p.Loaded) && !s.loader.namesProcesses(p) {
+// NewCPUs makes what follows CPUs; it listens once a part has events of them.
+func NewCPUs(l *loading.Loader) *CPUs {
+	return &CPUs{loader: l, news: inbox[kernel.CPUNews]{bell: l.Run.Bell}}
+}
+
+// Bind begins to listen before events of CPUs are opened, so that none is missed.
+func (c *CPUs) Bind(p *parts.Part) error {
+	if c.listens || !attach.OnCPUs(p.Loaded) && !c.loader.NamesProcesses(p) {
 		return nil
 	}
 	watch, refused := kernel.WatchCPUs()
 	if refused != nil {
-		s.messages.Verbosef("startrace: %v: the list of CPUs is read once a second instead", refused)
+		c.loader.Run.Messages.Verbosef("startrace: %v: the list of CPUs is read once a second instead", refused)
 	}
-	s.cpus = &cpus{loader: s.loader, watch: watch, news: inbox[kernel.CPUNews]{bell: s.bell}}
-	go s.cpus.news.fill(watch.Next)
+	c.watch, c.listens = watch, true
+	go c.news.fill(watch.Next)
 	return nil
 }
 
 // Close ends the watch.
-func (c *cpus) Close() error { return c.watch.Close() }
-
-// follow opens and closes events as CPUs have come and gone.
-func (c *cpus) follow() {
-	if c == nil {
-		return
+func (c *CPUs) Close() error {
+	if !c.listens {
+		return nil
 	}
+	return c.watch.Close()
+}
+
+// Follow opens and closes events as CPUs have come and gone.
+func (c *CPUs) Follow() {
 	for _, news := range c.news.take() {
 		switch {
 		case news.Lost:
@@ -59,11 +69,11 @@ func (c *cpus) follow() {
 }
 
 // renew opens anew what CPUs have: any of them can have gone and come.
-func (c *cpus) renew() {
+func (c *CPUs) renew() {
 	online, err := kernel.OnlineCPUs()
 	present, failed := kernel.PresentCPUs()
 	if err := errors.Join(err, failed); err != nil {
-		c.loader.messages.Sayf("startrace: messages of CPUs that come and go were lost: %v", err)
+		c.loader.Run.Messages.Sayf("startrace: messages of CPUs that come and go were lost: %v", err)
 		return
 	}
 	for _, cpu := range present {
@@ -76,17 +86,17 @@ func (c *cpus) renew() {
 }
 
 // came opens the events of a CPU that came online, and says at which probes.
-func (c *cpus) came(cpu int) {
+func (c *CPUs) came(cpu int) {
 	change, err := c.changed(cpu, attach.CPUCame)
-	err = errors.Join(err, c.loader.frames.Processes.CPUCame(cpu), c.loader.wakeByProcesses(nil))
+	err = errors.Join(err, c.loader.Run.Frames.Processes.CPUCame(cpu), c.loader.WakeByProcesses(nil))
 	if len(change.probes) > 0 {
-		c.loader.messages.Sayf("CPU %d came online: attached %s there", cpu, enumerate(change.probes))
+		c.loader.Run.Messages.Sayf("CPU %d came online: attached %s there", cpu, enumerate(change.probes))
 	}
 	c.sayFailed(cpu, err)
 }
 
 // went closes the events of a CPU that went offline, and says at which probes.
-func (c *cpus) went(cpu int) {
+func (c *CPUs) went(cpu int) {
 	change, err := c.changed(cpu, attach.CPUWent)
 	var words []string
 	if len(change.probes) > 0 {
@@ -96,14 +106,14 @@ func (c *cpus) went(cpu int) {
 		words = append(words, fmt.Sprintf("%s goes on at CPU %d", enumerate(change.moved), change.newCPU))
 	}
 	if len(words) > 0 {
-		c.loader.messages.Sayf("CPU %d went offline: %s", cpu, strings.Join(words, ", "))
+		c.loader.Run.Messages.Sayf("CPU %d went offline: %s", cpu, strings.Join(words, ", "))
 	}
 	c.sayFailed(cpu, err)
 }
 
-func (c *cpus) sayFailed(cpu int, err error) {
+func (c *CPUs) sayFailed(cpu int, err error) {
 	if err != nil {
-		c.loader.messages.Sayf("startrace: CPU %d: %v", cpu, mistake.Tidy(c.loader.machine.WithCause(err)))
+		c.loader.Run.Messages.Sayf("startrace: CPU %d: %v", cpu, mistake.Tidy(c.loader.Run.Machine.WithCause(err)))
 	}
 }
 
@@ -115,13 +125,13 @@ type probesOfCPU struct {
 }
 
 // changed lets all parts follow a CPU.
-func (c *cpus) changed(cpu int, follow func(*attach.Loaded, int) (attach.CPUChange, error)) (all probesOfCPU,
+func (c *CPUs) changed(cpu int, follow func(*attach.Loaded, int) (attach.CPUChange, error)) (all probesOfCPU,
 	err error) {
-	for _, p := range c.loader.parts.All {
+	for _, p := range c.loader.Run.Parts.All {
 		change, failed := follow(p.Loaded, cpu)
 		err = errors.Join(err, failed)
-		all.probes = appendNames(all.probes, p, change.Probes)
-		all.moved = appendNames(all.moved, p, change.Moved)
+		all.probes = appendNew(all.probes, p.Names(change.Probes))
+		all.moved = appendNew(all.moved, p.Names(change.Moved))
 		if len(change.Moved) > 0 {
 			all.newCPU = change.NewCPU
 		}
@@ -129,20 +139,18 @@ func (c *cpus) changed(cpu int, follow func(*attach.Loaded, int) (attach.CPUChan
 	return all, err
 }
 
-func appendNames(names []string, p *parts.Part, probes []int) []string {
-	for _, probe := range probes {
-		if name := p.Plan.ProbeName(probe); !slices.Contains(names, name) {
+// appendNew appends those names that are not there yet.
+func appendNew(names, more []string) []string {
+	for _, name := range more {
+		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// enumerate gives a few names, and how many more there are.
+// enumerate gives a few names of probes, and how many more there are.
 func enumerate(names []string) string {
 	const shown = 3
-	if more := len(names) - shown; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), more)
-	}
-	return strings.Join(names, ", ")
+	return format.Few(names, shown)
 }

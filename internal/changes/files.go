@@ -1,4 +1,4 @@
-package session
+package changes
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/filewatch"
+	"github.com/startrace/startrace/internal/loading"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/plan"
@@ -21,7 +22,7 @@ import (
 // files hears what becomes of the files in which probes are.
 type files struct {
 	// loader has the parts, and where messages go.
-	loader *loader
+	loader *loading.Loader
 	// watch hears of changes. It is nil before the first file is added.
 	watch *filewatch.Watch
 	// changes is what was heard since renewFiles was called last.
@@ -33,9 +34,9 @@ type files struct {
 // maxTimes is how often the probes of a file are attached again: each time takes some 20 file descriptors.
 const maxTimes = 16
 
-// follow begins to watch the files of a part before its programs are attached, so that no change is missed. Those of
+// Follow begins to watch the files of a part before its programs are attached, so that no change is missed. Those of
 // one process (-p) are what it runs, which nothing replaces.
-func (g *growth) follow(p *parts.Part) error {
+func (g *Growth) Follow(p *parts.Part) error {
 	if g == nil {
 		return nil
 	}
@@ -44,7 +45,7 @@ func (g *growth) follow(p *parts.Part) error {
 			continue
 		}
 		if err := g.files.add(file); err != nil {
-			g.loader.messages.Verbosef("startrace: %s is not looked for again if it is replaced: %v", file, err)
+			g.loader.Run.Messages.Verbosef("startrace: %s is not looked for again if it is replaced: %v", file, err)
 		}
 	}
 	return nil
@@ -56,7 +57,7 @@ func (f *files) add(file string) (err error) {
 		if f.watch, err = filewatch.New(); err != nil {
 			return err
 		}
-		f.changes.bell, f.times = f.loader.bell, map[string]int{}
+		f.changes.bell, f.times = f.loader.Run.Bell, map[string]int{}
 		go f.changes.fill(f.watch.Next)
 	}
 	return f.watch.Add(file)
@@ -70,40 +71,40 @@ func (f *files) close() error {
 }
 
 // renewFiles attaches the probes of files that have changed.
-func (g *growth) renewFiles() {
+func (g *Growth) renewFiles() {
 	for _, change := range g.files.changes.take() {
 		g.files.times[change.Path]++
 		if change.Written {
 			g.detachIn(change.Path)
 		}
 		if g.files.times[change.Path] > maxTimes {
-			g.loader.messages.Sayf("startrace: %s was replaced more than %d times: its probes are not attached again",
-				change.Path, maxTimes)
+			g.loader.Run.Messages.Sayf("startrace: %s was replaced more than %d times: its probes are not "+
+				"attached again", change.Path, maxTimes)
 			continue
 		}
 		if err := g.renewFile(change); err != nil {
-			g.loader.messages.Sayf("startrace: %s was replaced: %v", change.Path,
-				mistake.Tidy(g.loader.machine.WithCause(err)))
+			g.loader.Run.Messages.Sayf("startrace: %s was replaced: %v", change.Path,
+				mistake.Tidy(g.loader.Run.Machine.WithCause(err)))
 		}
 	}
 }
 
 // detachIn detaches what stands in a file that was written: the same file has other contents, and the places are wrong.
-func (g *growth) detachIn(file string) {
-	for _, p := range g.loader.parts.All {
+func (g *Growth) detachIn(file string) {
+	for _, p := range g.loader.Run.Parts.All {
 		attach.DetachFile(p.Loaded, file)
 	}
 }
 
 // renewFile makes parts of the probes in a file that has changed. Those in the file before stay for the processes that
 // run it.
-func (g *growth) renewFile(change filewatch.Change) error {
-	host := g.loader.host
+func (g *Growth) renewFile(change filewatch.Change) error {
+	host := g.loader.Run.Host
 	defer host.Recapture(host.Captured())
-	errs := []error{g.loader.machine.Programs().Forget(change.Path)}
-	g.loader.machine.Again()
+	errs := []error{g.loader.Run.Machine.Programs().Forget(change.Path)}
+	g.loader.Run.Machine.Again()
 	var attached []string
-	for _, p := range slices.Clone(g.loader.parts.All) {
+	for _, p := range slices.Clone(g.loader.Run.Parts.All) {
 		if p.Late || !slices.Contains(attach.Files(p.Loaded, -1), change.Path) {
 			continue // parts with its probes are made of the first one
 		}
@@ -116,11 +117,11 @@ func (g *growth) renewFile(change filewatch.Change) error {
 	switch {
 	case len(attached) == 0:
 	case change.Written:
-		g.loader.messages.Sayf("%s was written anew: attached %s there again; %s", change.Path, enumerate(attached),
+		g.loader.Run.Messages.Sayf("%s was written anew: attached %s there again; %s", change.Path, enumerate(attached),
 			unseen)
 	default:
-		g.loader.messages.Sayf("%s is another file now: attached %s there, too; %s", change.Path, enumerate(attached),
-			unseen)
+		g.loader.Run.Messages.Sayf("%s is another file now: attached %s there, too; %s", change.Path,
+			enumerate(attached), unseen)
 	}
 	return errors.Join(errs...)
 }
@@ -130,12 +131,12 @@ const unseen = "its calls before that were not seen"
 
 // loadIn loads the probes of a plan that are in a file, and gives their names. What the new file does not have is no
 // reason to leave out the others.
-func (g *growth) loadIn(in *plan.Plan, file string) (names []string, err error) {
+func (g *Growth) loadIn(in *plan.Plan, file string) (names []string, err error) {
 	if len(in.Probes) == 0 {
 		return nil, nil
 	}
 	late := &parts.Part{Plan: in, Late: true, Replaced: file}
-	err = g.loader.load(late)
+	err = g.loader.Load(late)
 	if late.Result != nil || len(in.Probes) == 1 {
 		return attachedIn(late), err
 	}
@@ -150,7 +151,7 @@ func (g *growth) loadIn(in *plan.Plan, file string) (names []string, err error) 
 }
 
 // planIn is the plan of the probes of a part that have points in a file.
-func (g *growth) planIn(p *parts.Part, file string) *plan.Plan {
+func (g *Growth) planIn(p *parts.Part, file string) *plan.Plan {
 	out := g.planOf(p, infer.InFiles)
 	out.Probes = slices.DeleteFunc(out.Probes, func(probe *plan.Probe) bool {
 		return !slices.Contains(attach.Files(p.Loaded, probe.ID), file)
@@ -172,7 +173,7 @@ func attachedIn(p *parts.Part) (names []string) {
 }
 
 // sayLeft names the probes in the file that only its old contents have: ends of spans, and what first() has chosen.
-func (g *growth) sayLeft(p *parts.Part, in *plan.Plan, change filewatch.Change) {
+func (g *Growth) sayLeft(p *parts.Part, in *plan.Plan, change filewatch.Change) {
 	var left []string
 	for _, probe := range p.Plan.Probes {
 		renewed := slices.Contains(in.Probes, probe)
@@ -183,10 +184,10 @@ func (g *growth) sayLeft(p *parts.Part, in *plan.Plan, change filewatch.Change) 
 	switch {
 	case len(left) == 0:
 	case change.Written:
-		g.loader.messages.Sayf("startrace: %s was written anew, and %s is not attached any more: run again for that",
-			change.Path, enumerate(left))
+		g.loader.Run.Messages.Sayf("startrace: %s was written anew, and %s is not attached any more: run again for "+
+			"that", change.Path, enumerate(left))
 	default:
-		g.loader.messages.Sayf("startrace: %s is another file now, in which %s is not attached: run again for that",
+		g.loader.Run.Messages.Sayf("startrace: %s is another file now, in which %s is not attached: run again for that",
 			change.Path, enumerate(left))
 	}
 }

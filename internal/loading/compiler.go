@@ -1,0 +1,134 @@
+package loading
+
+import (
+	"strings"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/startrace/startrace/bpfgen"
+	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/bell"
+	"github.com/startrace/startrace/internal/explain"
+	"github.com/startrace/startrace/internal/machine"
+	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/output"
+	"github.com/startrace/startrace/internal/parts"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/stacks"
+	"github.com/startrace/startrace/internal/target"
+	"github.com/startrace/startrace/starlark/script"
+)
+
+// Needs are what is needed of the run for which parts are compiled and loaded. They do not change.
+type Needs struct {
+	// Messages takes what is no result.
+	Messages *output.Messages
+	// Machine has the facts about the kernel.
+	Machine *machine.Machine
+	// Host has the plan and the script's text.
+	Host *script.Host
+	// Target is the processes that count.
+	Target *target.Target
+	// Bell waits on the ring of the first part, beside what else wakes the run.
+	Bell *bell.Bell
+	// Parts gets what was loaded.
+	Parts *parts.Parts
+	// Frames names the addresses of stacks.
+	Frames *stacks.Names
+	// Drain takes what an iterator of a part has sent so far, so that its ring has room for the rest.
+	Drain func(*parts.Part) error
+	// Aside does work that takes long, and does not wait for its end once nobody wants that.
+	Aside func(work func() error) error
+	// Unwanted gives an error once what is being made is wanted no more.
+	Unwanted func() error
+}
+
+// A compiler makes the units of parts.
+type compiler struct {
+	// Run is what is needed of the run.
+	Run Needs
+	// Script is what messages call the script: its file as the user named it, "-e", or "prompt". It is set once the
+	// command line has been read, as check is.
+	Script string
+	// Check verifies what each pass of the compiler has made (--check).
+	Check bool
+	// Common is what the parts of the run share.
+	Common Common
+}
+
+// Common is what the parts of a run share, if it can have several: at the prompt, or where probes can get points later.
+// The zero value is for one part.
+type Common struct {
+	// Maps are the maps of the containers.
+	Maps *attach.Shared
+	// Types are the types that containers have in the parts so far.
+	Types *infer.Types
+	// Room is for how many containers there are epochs, those that are declared later among them.
+	Room int
+}
+
+// Compile makes the unit of a part. The result says what became of its plan, also
+// of some with mistakes.
+func (c *compiler) Compile(p *parts.Part, st explain.Stages) (*infer.Result, error) {
+	result, err := c.infer(p)
+	if err != nil {
+		return result, err
+	}
+	for _, w := range result.Warnings {
+		if plan.OfLibrary(w.Pos) && !c.Run.Messages.Verbose {
+			continue // who uses the library cannot mend it
+		}
+		c.Run.Messages.Sayf("%s: warning: %s", w.Pos, w.Msg)
+	}
+	if c.Run.Messages.Verbose {
+		if err := explain.New(c.ReportInput(p, result, nil)).WritePlacement(c.Run.Messages.W); err != nil {
+			return nil, err
+		}
+	}
+	version, err := c.Run.Machine.Facts().Version()
+	if err != nil {
+		return nil, err
+	}
+	o := bpfgen.For(version)
+	o.Dump, o.DumpPass, o.Containers, o.Stop = st.IR, st.Pass, c.Common.Room, c.Run.Unwanted
+	o.Check, o.Cost = c.Check, st.Cost
+	unit, err := bpfgen.Generate(result.Tree, o)
+	if err == nil {
+		p.Unit = unit
+	}
+	return result, err
+}
+
+// infer makes the trees of a plan, or of what it has got since.
+func (c *compiler) infer(p *parts.Part) (*infer.Result, error) {
+	o := infer.Options{Programs: c.Run.Machine.Programs(), Earlier: c.Common.Types, Late: p.Late,
+		Replaced: p.Replaced}
+	if !p.Late {
+		o.Stop = c.Run.Unwanted
+	}
+	return infer.Plan(p.Plan, c.Run.Machine.Facts(), o)
+}
+
+// freeze makes what kernel halves captured constant for the rest of the run: a
+// change would not reach the programs.
+func (c *compiler) freeze(p *parts.Part) {
+	for _, at := range p.Result.Placed {
+		if at.Side == "kernel" && at.Fn != nil {
+			c.Run.Host.Freeze(at.Fn)
+		}
+	}
+}
+
+// ReportInput is what there is to say of a part; it needs no unit.
+func (c *compiler) ReportInput(p *parts.Part, result *infer.Result, failed error) *explain.Input {
+	in := &explain.Input{Script: c.Script, Plan: p.Plan, Result: result, Source: c.Run.Host.Line, CPUs: attach.CPUs(),
+		PossibleCPUs: 1}
+	if n, err := ebpf.PossibleCPU(); err == nil {
+		in.PossibleCPUs = n
+	}
+	if failed != nil {
+		in.Errors = strings.Split(mistake.Tidy(failed).Error(), "\n")
+	}
+	return in
+}
