@@ -1,6 +1,9 @@
 package infer
 
 import (
+	"slices"
+
+	"github.com/startrace/startrace/bpfgen/attrs"
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -145,6 +148,9 @@ func (b attributes) exprAttr(x val, name string, pos plan.Pos) val {
 		}
 		if e.Type.Leads() {
 			return b.memory().pointerField(e, name, pos)
+		}
+		if names, _ := attrs.Of("string"); isLost(e) && slices.Contains(names, name) {
+			return objVal(&method{asText(x, pos), name})
 		}
 	case types.Stack:
 		if v, ok := b.memory().stackAttr(x, name, pos); ok {

@@ -276,6 +276,11 @@ var orderOps = map[syntax.Token]tree.Op{
 // order is < <= > >=.
 func (b operators) order(op syntax.Token, x, y val, pos plan.Pos) val {
 	op, x, y, _ = byOrder(op, x, y, pos)
+	if y.typ().Kind == types.Str {
+		x = asText(x, pos)
+	} else if x.typ().Kind == types.Str {
+		y = asText(y, pos)
+	}
 	xk, yk := x.typ().Kind, y.typ().Kind
 	if xk == types.Str && yk == types.Str {
 		l, r := b.present(x, "a string", pos), b.present(y, "a string", pos)
@@ -310,7 +315,7 @@ func (b operators) contains(x, y val, pos plan.Pos) cond {
 	if c, ok := b.partOfName(x, y, pos); ok {
 		return c
 	}
-	if y.typ().Kind == types.Str {
+	if y = asText(y, pos); y.typ().Kind == types.Str {
 		return b.substring(x, y, pos)
 	}
 	if elems, ok := b.elements(y, pos); ok {

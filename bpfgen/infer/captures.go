@@ -1,6 +1,8 @@
 package infer
 
-func oneCapture(c capture) *captures { return &captures{one: c, leads: !isText(c.v), points: c.v.typ().Leads()} }
+func oneCapture(c capture) *captures {
+	return &captures{one: c, leads: !isText(c.v), points: c.v.typ().Leads()}
+}
 
 // united are the captures of x and y.
 func united(x, y *captures) *captures {

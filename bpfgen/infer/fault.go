@@ -43,6 +43,20 @@ func chooseFault(condition, e *tree.Expr, pos plan.Pos) *tree.Expr {
 		as(e, t, pos)}, Pos: pos}
 }
 
+// isLost reports whether e is what the compiler of the program has optimized out.
+func isLost(e *tree.Expr) bool {
+	return e != nil && e.Op == tree.OpUnreadable && e.Int == tree.Lost
+}
+
+// asText is x where a text is wanted: what is optimized out can be a text that has no place, so it is the FAULT of one.
+func asText(x val, pos plan.Pos) val {
+	if !isLost(x.expr) || x.expr.Type.Leads() {
+		return x
+	}
+	t := types.StrOf(1).OrFault()
+	return exprVal(as(faultExpr(pos), t, pos))
+}
+
 // faultExpr is FAULT.
 func faultExpr(pos plan.Pos) *tree.Expr {
 	return &tree.Expr{Op: tree.OpConst, Type: types.NoneT.OrFault(), Pos: pos}

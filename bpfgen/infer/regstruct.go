@@ -154,6 +154,12 @@ func (s *regStruct) element(b *body, i val, pos plan.Pos) val {
 	return s.part(b, kernel.Field{Name: "the element", Off: int(n) * size, Type: t.Elem}, pos)
 }
 
+// length is how many elements an array has; false of a struct.
+func (s *regStruct) length(b *body) (int, bool) {
+	t, err := b.u.btf(plan.Pos{}).Type(s.id)
+	return t.Len, err == nil && t.Kind == kernel.KindArray
+}
+
 // elements is an array as a tuple of its elements.
 func (s *regStruct) elements(b *body, n int, pos plan.Pos) val {
 	out := val{comp: true}

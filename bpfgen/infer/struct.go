@@ -38,6 +38,16 @@ func asAddress(e *tree.Expr, pos plan.Pos) *tree.Expr {
 	return e
 }
 
+// lost reports whether the compiler of the program keeps no address that leads here: then nobody knows what is here,
+// either.
+func (p memPlace) lost() bool {
+	e := p.addr
+	for e != nil && e.Op == tree.OpConvert {
+		e = e.Args[0]
+	}
+	return isLost(e)
+}
+
 func (p memPlace) origin() *body { return p.from }
 
 func (u *unit) btf(pos plan.Pos) *kernel.BTF {
@@ -84,6 +94,9 @@ func (b memory) structField(s *structObj, name string, pos plan.Pos) val {
 }
 
 func (b memory) bitField(at memPlace, f kernel.Field, pos plan.Pos) *tree.Expr {
+	if at.lost() {
+		return lost(pos)
+	}
 	btf := b.u.btf(pos)
 	t, _ := btf.Type(btf.Skip(f.Type))
 	bits := uint8(8)
@@ -114,6 +127,9 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 	t, err := btf.Type(id)
 	if err != nil {
 		wrong(pos, "%s: %v", name, err)
+	}
+	if at.lost() {
+		return b.argWords().nowhere(id, t, pos)
 	}
 	switch t.Kind {
 	case kernel.KindInt, kernel.KindEnum:

@@ -117,6 +117,8 @@ func (b argWords) nowhere(id kernel.TypeID, t kernel.Type, pos plan.Pos) val {
 	switch t.Kind {
 	case kernel.KindFloat:
 		return exprVal(absentFloat(t, tree.Lost, pos))
+	case kernel.KindEnum:
+		return exprVal(b.memory().asNamed(lost(pos), t, pos))
 	case kernel.KindPtr:
 		if p := b.memory().pointerType(t, pos); p.Leads() && !b.memory().isChar(t.Elem, pos) {
 			gone := &tree.Expr{Op: tree.OpUnreadable, Type: p.OrFault(), Int: tree.Lost, Pos: pos}

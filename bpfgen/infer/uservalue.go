@@ -10,7 +10,6 @@ import (
 	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/scope"
-	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -296,7 +295,7 @@ func typeName(x uval) string {
 	if !x.known {
 		return x.typ
 	}
-	if e := x.v.expr; e != nil && e.Op == tree.OpUnreadable && e.Int == tree.Lost {
+	if isLost(x.v.expr) {
 		return "" // of any type: what becomes of it is found where it is known to be FAULT
 	}
 	return userType(x.v)

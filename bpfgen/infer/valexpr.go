@@ -156,6 +156,10 @@ func (b *body) elements(v val, pos plan.Pos) ([]val, bool) {
 		return out, true
 	}
 	switch o := v.obj.(type) {
+	case *regStruct:
+		if n, ok := o.length(b); ok && n <= maxUnroll {
+			return o.elements(b, n, pos).elems, true
+		}
 	case *arrayObj:
 		if o.len <= maxUnroll {
 			return b.memory().arrayValue(o, pos).elems, true

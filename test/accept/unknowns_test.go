@@ -78,6 +78,63 @@ at_exit(lambda: print(sorted([k for k, _ in n.items()])))
 	}
 }
 
+// What a variable leads to that the compiler does not keep is optimized out as the variable is, whatever its type, in
+// both halves, and what works with texts, enums and arrays does so with these.
+//
+// > So is what such a variable leads to: `e.vars.order.total`, where `order` is optimized out.
+func TestWhatLostVariablesLeadTo(t *testing.T) {
+	const source = `#include <stdlib.h>
+enum color { RED, BLUE };
+struct in { int k; double g; char name[8]; };
+struct all { int n; float f; char name[8]; char *s; struct in in; struct in ins[2]; int a[3]; double d[2];
+	struct all *next; unsigned bits:3; _Bool yes; enum color color; long double wide; };
+static volatile int v = 3;
+__attribute__((noinline)) static void sink(int n) { v = n; }
+__attribute__((noinline)) int work(struct all *p, struct all **list) {
+	int two[2] = {p->n, p->n + 1};
+	sink(p->n + list[0]->n);
+	v = 1;
+	v = 2;
+	return v;
+}
+int main(void) {
+	struct all one = {.n = atoi("1"), .next = &one}, *list[] = {&one};
+	return work(&one, list) - 2;
+}
+`
+	var script, want strings.Builder
+	for _, of := range []string{"p", "p[1]", "list[0]", "p.next", "p.next.next[2]"} {
+		for _, part := range strings.Fields("n f name s in_.k in_.name ins[1].g ins[1].name a[2] d[0] next.a[0] bits " +
+			"yes color wide next.in_.k next.name next.next next.s") {
+			value := "e.vars." + of + "." + part
+			fmt.Fprintf(&script, "probe('uprobe:BIN:lost.c:12', lambda e: print('%s', %[1]s))\n", value)
+			fmt.Fprintf(&script, "probe('uprobe:BIN:lost.c:12', lambda e: print('%s', e.value), "+
+				"kernel = lambda e: %[1]s)\n", value)
+			fmt.Fprintf(&want, "%s <optimized out>, %[1]s <optimized out>, ", value)
+		}
+	}
+	for _, value := range []string{"len(e.vars.two)", "len(e.vars.p.a)"} {
+		fmt.Fprintf(&script, "probe('uprobe:BIN:lost.c:12', lambda e: print(%s))\n", value)
+		fmt.Fprintf(&script, "probe('uprobe:BIN:lost.c:12', lambda e: print(e.value), "+
+			"kernel = lambda e: %s)\n", value)
+		fmt.Fprintf(&want, "%d, %[1]d, ", strings.Count(value, "two")*2+strings.Count(value, "p.a")*3)
+	}
+	for _, test := range []string{"s.startswith('a')", "name.endswith('a')", "s < 'a'", "name != 'a'", "s == FAULT",
+		"color == FAULT"} {
+		fmt.Fprintf(&script, "probe('uprobe:BIN:lost.c:12', lambda e: print('is', e.value), "+
+			"kernel = lambda e: e.vars.p == FAULT or e.vars.p.%s)\n", test)
+		want.WriteString("is True, ")
+	}
+	script.WriteString("probe('uprobe:BIN:lost.c:12', lambda e: print(names(e.vars.p.color)))\n")
+	want.WriteString("<optimized out>")
+	for _, command := range []string{"gcc -g -O2", "clang -g -O2"} {
+		if got := printed(t, command, "lost.c", source, script.String()); got != want.String() {
+			t.Errorf("%s: got\n%s, want\n%s", command, strings.ReplaceAll(got, ", ", "\n"),
+				strings.ReplaceAll(want.String(), ", ", "\n"))
+		}
+	}
+}
+
 // An array of which nobody says how long it is has elements, and no length.
 //
 // > An array of which debug information does not say the length, as the last member of a struct, has elements by their
