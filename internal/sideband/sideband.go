@@ -64,7 +64,37 @@ func OpenProcess(pid int) (*Band, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(threads)
+	b, err := open(threads)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.join(pid); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// maxJoins bounds how often it is looked for more threads.
+const maxJoins = 8
+
+// join listens to the threads of a process that began after its threads were listed, and before the thread that started
+// them was listened to: they inherit nothing.
+func (b *Band) join(pid int) error {
+	for range maxJoins {
+		now, err := threadsOf(pid)
+		if err != nil {
+			return nil // it has ended
+		}
+		now = slices.DeleteFunc(now, func(thread int) bool { return slices.Contains(b.threads, thread) })
+		if len(now) == 0 {
+			return nil
+		}
+		if err := b.listenTo(now); err != nil {
+			return err
+		}
+		b.threads = append(b.threads, now...)
+	}
+	return nil
 }
 
 // threadsOf are those that the process has now.
@@ -78,27 +108,29 @@ func threadsOf(pid int) (threads []int, err error) {
 	return threads, err
 }
 
-func open(threads []int) (_ *Band, err error) {
-	cpus, err := cpusFor(threads)
-	if err != nil {
-		return nil, err
-	}
-	if n := len(threads) * len(cpus); n > mostEvents {
-		return nil, fmt.Errorf("%d threads on %d CPUs are %d events, more than %d", len(threads), len(cpus), n,
-			mostEvents)
-	}
+func open(threads []int) (*Band, error) {
 	b := &Band{threads: threads}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, b.Close())
-		}
-	}()
-	for _, cpu := range cpus {
-		if err := b.listen(threads, cpu); err != nil {
-			return nil, fmt.Errorf("perf_event_open for what processes map: %w", err)
-		}
+	if err := b.listenTo(threads); err != nil {
+		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
+}
+
+// listenTo listens to threads on all CPUs.
+func (b *Band) listenTo(threads []int) error {
+	cpus, err := cpusFor(threads)
+	if err != nil {
+		return err
+	}
+	if n := len(b.events) + len(b.rings) + len(threads)*len(cpus); n > mostEvents {
+		return fmt.Errorf("%d threads on %d CPUs are %d events, more than %d", len(threads), len(cpus), n, mostEvents)
+	}
+	for _, cpu := range cpus {
+		if err := b.listen(threads, cpu); err != nil {
+			return fmt.Errorf("perf_event_open for what processes map: %w", err)
+		}
+	}
+	return nil
 }
 
 // cpusFor are those on which events of threads can be opened.
@@ -131,13 +163,13 @@ func (b *Band) Came(cpu int) error {
 
 // listen opens the ring of a CPU and lets the events of all threads write into it.
 func (b *Band) listen(threads []int, cpu int) error {
-	into := -1
+	into := b.ringOf(cpu)
 	for _, thread := range threads {
 		fd, err := openEvent(thread, cpu)
 		switch {
 		case errors.Is(err, unix.ENODEV):
 			return nil // the CPU went offline meanwhile
-		case errors.Is(err, unix.ESRCH) && len(threads) > 1:
+		case errors.Is(err, unix.ESRCH) && (len(threads) > 1 || into >= 0):
 			continue // the thread has ended meanwhile
 		case err != nil:
 			return err
@@ -157,6 +189,16 @@ func (b *Band) listen(threads []int, cpu int) error {
 		into = fd
 	}
 	return nil
+}
+
+// ringOf is the descriptor of the ring that a CPU has already, -1 of none.
+func (b *Band) ringOf(cpu int) int {
+	for _, r := range b.rings {
+		if r.cpu == cpu {
+			return r.fd
+		}
+	}
+	return -1
 }
 
 func openEvent(thread, cpu int) (int, error) {

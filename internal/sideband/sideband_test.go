@@ -14,12 +14,9 @@ import (
 	"github.com/startrace/startrace/internal/mapping"
 )
 
-// openOurs listens to this process and to what it starts. The test stays on its thread, which is there when the threads
-// are listed: of one that the Go runtime starts at this moment nothing is heard, nor of what it starts.
+// openOurs listens to this process and to what it starts.
 func openOurs(t testing.TB) *Band {
 	t.Helper()
-	runtime.LockOSThread()
-	t.Cleanup(runtime.UnlockOSThread)
 	b, err := OpenProcess(os.Getpid())
 	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOENT) ||
 		errors.Is(err, unix.ENOSYS) {
@@ -94,6 +91,59 @@ func TestBand(t *testing.T) {
 	}
 	if b.Lost() != 0 {
 		t.Errorf("%d records lost", b.Lost())
+	}
+}
+
+// A thread that began after the threads had been listed, and whose parent was not listened to yet, is heard, too.
+func TestThreadsThatBeganMeanwhile(t *testing.T) {
+	listed, err := threadsOf(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tids, done, ended := make(chan int), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		runtime.LockOSThread() // and ends with the thread, which is one that nobody else uses
+		tids <- unix.Gettid()
+		<-done
+		mapped, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_EXEC, unix.MAP_PRIVATE|unix.MAP_ANON)
+		if err == nil {
+			err = unix.Munmap(mapped)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}()
+	late := <-tids
+	listed = slices.DeleteFunc(listed, func(tid int) bool { return tid == late })
+	b, err := open(listed)
+	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOENT) ||
+		errors.Is(err, unix.ENOSYS) {
+		t.Skip("needs CAP_PERFMON (before 5.8 CAP_SYS_ADMIN) and CONFIG_PERF_EVENTS:", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if err := b.join(os.Getpid()); err != nil {
+		t.Fatal(err)
+	}
+	rings := len(b.rings)
+	close(done)
+	<-ended
+	heard := 0
+	if err := b.Read(func(e *mapping.Change) {
+		if e.Kind == mapping.Mapped && e.PID == os.Getpid() && e.Mapping.Code {
+			heard++
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if heard == 0 || !slices.Contains(b.threads, late) {
+		t.Errorf("of thread %d nothing was heard; threads %v", late, b.threads)
+	}
+	if err := b.join(os.Getpid()); err != nil || len(b.rings) != rings {
+		t.Errorf("%d rings, %d before: %v", len(b.rings), rings, err)
 	}
 }
 
