@@ -13,7 +13,11 @@ import (
 
 var defaultDebugDirs = []string{"/usr/lib/debug"}
 
-func (f *File) debugDirs() []string {
+// A search looks for the file that has the debug information of another one.
+type search struct{ *File }
+
+// dirs are the folders below which there are such files.
+func (f search) dirs() []string {
 	if f.opts.DebugDirs != nil {
 		return f.opts.DebugDirs
 	}
@@ -23,10 +27,10 @@ func (f *File) debugDirs() []string {
 // DebugFile gives the path, as we open it, of the file that has the program's
 // debug information; "" if there is none.
 func (f *File) DebugFile() string {
-	if path := f.debugByBuildID(); path != "" {
+	if path := (search{f}).byBuildID(); path != "" {
 		return path
 	}
-	return f.debugByLink()
+	return search{f}.byLink()
 }
 
 // WithDebugInfo gives the file itself if it has debug information, else its debug file, which the caller closes; nil if
@@ -44,24 +48,24 @@ func (f *File) WithDebugInfo() (*File, error) {
 	return Open(path, Options{Machine: f.Machine, companion: true})
 }
 
-// debugByBuildID looks for .build-id/ab/cdef….debug.
-func (f *File) debugByBuildID() string {
+// byBuildID looks for .build-id/ab/cdef….debug.
+func (f search) byBuildID() string {
 	if len(f.BuildID) < 4 {
 		return ""
 	}
-	for _, dir := range f.debugDirs() {
+	for _, dir := range f.dirs() {
 		path := f.inRoot(filepath.Join(dir, ".build-id", f.BuildID[:2], f.BuildID[2:]+".debug"))
-		if f.isDebugFile(path, nil) {
+		if f.matches(path, nil) {
 			return path
 		}
 	}
 	return ""
 }
 
-// debugByLink follows .gnu_debuglink, a name, padding and a checksum: beside
+// byLink follows .gnu_debuglink, a name, padding and a checksum: beside
 // the file, in .debug beside it, and below /usr/lib/debug.
-func (f *File) debugByLink() string {
-	name, sum := f.debugLink()
+func (f search) byLink() string {
+	name, sum := f.link()
 	if name == "" {
 		return ""
 	}
@@ -71,18 +75,19 @@ func (f *File) debugByLink() string {
 	if rel, err := filepath.Rel(filepath.Join("/", f.opts.Root), dir); err == nil && filepath.IsAbs(dir) {
 		inside = rel
 	}
-	for _, debug := range f.debugDirs() {
+	for _, debug := range f.dirs() {
 		candidates = append(candidates, f.inRoot(filepath.Join(debug, inside, name)))
 	}
 	for _, path := range candidates {
-		if f.isDebugFile(path, &sum) {
+		if f.matches(path, &sum) {
 			return path
 		}
 	}
 	return ""
 }
 
-func (f *File) debugLink() (name string, sum uint32) {
+// link is the name in .gnu_debuglink, and the checksum of the file; "" if there is none.
+func (f search) link() (name string, sum uint32) {
 	s := f.elf.Section(".gnu_debuglink")
 	if s == nil {
 		return "", 0
@@ -99,9 +104,9 @@ func (f *File) debugLink() (name string, sum uint32) {
 	return string(data[:end]), f.elf.ByteOrder.Uint32(data[at:])
 }
 
-// isDebugFile says whether a file is of the same build: by build id where both
+// matches says whether a file is of the same build: by build id where both
 // have one, else by its checksum.
-func (f *File) isDebugFile(path string, sum *uint32) bool {
+func (f search) matches(path string, sum *uint32) bool {
 	if _, ok := regularSize(path); !ok || path == f.Path {
 		return false
 	}
