@@ -13,11 +13,11 @@ import (
 
 var defaultDebugDirs = []string{"/usr/lib/debug"}
 
-// A search looks for the file that has the debug information of another one.
-type search struct{ *File }
+// A debugSearch looks for the file that has the debug information of another one.
+type debugSearch struct{ *File }
 
 // dirs are the folders below which there are such files.
-func (f search) dirs() []string {
+func (f debugSearch) dirs() []string {
 	if f.opts.DebugDirs != nil {
 		return f.opts.DebugDirs
 	}
@@ -27,10 +27,10 @@ func (f search) dirs() []string {
 // DebugFile gives the path, as we open it, of the file that has the program's
 // debug information; "" if there is none.
 func (f *File) DebugFile() string {
-	if path := (search{f}).byBuildID(); path != "" {
+	if path := (debugSearch{f}).byBuildID(); path != "" {
 		return path
 	}
-	return search{f}.byLink()
+	return debugSearch{f}.byLink()
 }
 
 // WithDebugInfo gives the file itself if it has debug information, else its debug file, which the caller closes; nil if
@@ -49,7 +49,7 @@ func (f *File) WithDebugInfo() (*File, error) {
 }
 
 // byBuildID looks for .build-id/ab/cdef….debug.
-func (f search) byBuildID() string {
+func (f debugSearch) byBuildID() string {
 	if len(f.BuildID) < 4 {
 		return ""
 	}
@@ -64,7 +64,7 @@ func (f search) byBuildID() string {
 
 // byLink follows .gnu_debuglink, a name, padding and a checksum: beside
 // the file, in .debug beside it, and below /usr/lib/debug.
-func (f search) byLink() string {
+func (f debugSearch) byLink() string {
 	name, sum := f.link()
 	if name == "" {
 		return ""
@@ -87,7 +87,7 @@ func (f search) byLink() string {
 }
 
 // link is the name in .gnu_debuglink, and the checksum of the file; "" if there is none.
-func (f search) link() (name string, sum uint32) {
+func (f debugSearch) link() (name string, sum uint32) {
 	s := f.elf.Section(".gnu_debuglink")
 	if s == nil {
 		return "", 0
@@ -106,7 +106,7 @@ func (f search) link() (name string, sum uint32) {
 
 // matches says whether a file is of the same build: by build id where both
 // have one, else by its checksum.
-func (f search) matches(path string, sum *uint32) bool {
+func (f debugSearch) matches(path string, sum *uint32) bool {
 	if _, ok := regularSize(path); !ok || path == f.Path {
 		return false
 	}
