@@ -142,7 +142,8 @@ func (u rounds) over(at syntax.Node, x syntax.Expr, loop loopBody) iterated {
 	for _, e := range list {
 		v.elems = append(v.elems, u.expr(e))
 	}
-	wanted := anyLeads(v.elems) || len(v.elems) > 0 && len(v.elems) <= maxUnroll && u.selection().selects(loop)
+	wanted := anyLeads(v.elems) || len(v.elems) > 0 && len(v.elems) <= maxUnroll &&
+		(u.selection().selects(loop) || anyPart(v.elems) && u.selection().readsAt(loop))
 	if u.writtenOut(at, v.elems, wanted) {
 		for i, e := range list {
 			u.mayDrop(u.half, e, v.elems[i])
@@ -157,6 +158,11 @@ func (u rounds) over(at syntax.Node, x syntax.Expr, loop loopBody) iterated {
 		u.capture(v.elems[i])
 	}
 	return iterated{elems: v.elems, bits: fieldWidth(v), may: v.callees()}
+}
+
+// anyPart reports whether a value is a part of the event, or made of some.
+func anyPart(list []uval) bool {
+	return slices.ContainsFunc(list, func(v uval) bool { return v.part || anyPart(v.elems) })
 }
 
 // writtenOut reports whether a loop is walked once for each of the elements. What is decided at the first point holds

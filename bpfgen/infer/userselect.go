@@ -1,10 +1,14 @@
 package infer
 
 import (
+	"maps"
+	"slices"
+
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/scope"
+	"github.com/startrace/startrace/internal/plan"
 )
 
 // Which part of the event is meant can depend on the round of a loop over constants:
@@ -12,7 +16,8 @@ import (
 //	for i in range(3):
 //	    print(e.args[i])
 //
-// The kernel half reads the parts, so it must know each of them. Such a loop is written out as one over parts is.
+// The kernel half reads the parts, so it must know each of them. Such a loop is written out as one over parts is. So is
+// a loop over addresses of the event at which its body reads: for p in (e.args.to, e.args.from_): mem(p, 4).
 
 // variables are some, by where they are bound first: a function inside has bindings of its own for what it finds
 // outside.
@@ -34,7 +39,56 @@ func bodyOf(s *syntax.ForStmt) loopBody {
 
 // selects reports whether the body may choose a part of the event by what the loop gives its variables.
 func (u selection) selects(loop loopBody) bool {
-	follow, assigned := variables{}, variables{}
+	follow, assigned := u.following(loop)
+	return u.inLoop(loop, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.IndexExpr:
+			return mentions(n.Y, follow) && u.eventual(n.X, assigned)
+		case *syntax.CallExpr:
+			return u.handsOver(n, follow, assigned)
+		}
+		return false
+	})
+}
+
+// readsAt reports whether the body may read memory at what the loop gives its variables, as mem(p, 4) does.
+func (u selection) readsAt(loop loopBody) bool {
+	follow, _ := u.following(loop)
+	return u.inLoop(loop, func(n syntax.Node) bool {
+		x, ok := n.(*syntax.CallExpr)
+		return ok && slices.ContainsFunc(x.Args, func(a syntax.Expr) bool { return mentions(a, follow) }) &&
+			u.mayRead(x.Fn)
+	})
+}
+
+// mayRead reports whether what is called is a builtin that reads memory, or a function that may call one.
+func (u selection) mayRead(x syntax.Expr) bool {
+	if _, lambda := unparen(x).(*syntax.LambdaExpr); lambda {
+		return true
+	}
+	v := u.nameOf(x)
+	return v.fn != nil || readsIn(v.v.c, map[*plan.Func]bool{})
+}
+
+// readsIn reports whether a function of the script, or a builtin, reads memory.
+func readsIn(c plan.Value, seen map[*plan.Func]bool) bool {
+	switch c := c.(type) {
+	case plan.Builtin:
+		return builtinOf(c).is(readsKernel)
+	case *plan.Func:
+		if seen[c] {
+			return false
+		}
+		seen[c] = true
+		reads := func(v plan.Value) bool { return readsIn(v, seen) }
+		return slices.ContainsFunc(slices.Collect(maps.Values(c.Names)), reads) || slices.ContainsFunc(c.Free, reads)
+	}
+	return false
+}
+
+// following gives the variables whose values follow from those of a loop, and those to which its body gives values.
+func (u selection) following(loop loopBody) (follow, assigned variables) {
+	follow, assigned = variables{}, variables{}
 	for _, to := range bound(loop.vars, nil) {
 		follow[to.First] = true
 	}
@@ -51,15 +105,7 @@ func (u selection) selects(loop loopBody) bool {
 			return more
 		})
 	}
-	return u.inLoop(loop, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.IndexExpr:
-			return mentions(n.Y, follow) && u.eventual(n.X, assigned)
-		case *syntax.CallExpr:
-			return u.handsOver(n, follow, assigned)
-		}
-		return false
-	})
+	return follow, assigned
 }
 
 // inLoop asks something of all nodes inside a loop, until the answer is yes.
