@@ -10,8 +10,12 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// maxStrings bounds the strings of a list; more are cut.
-const maxStrings = 128
+// maxStrings bounds the strings of a list; more are cut. maxCounted bounds those that are counted, where the kernel runs
+// the loop.
+const (
+	maxStrings = 128
+	maxCounted = 1 << 14
+)
 
 // A listReader reads a char **, such as the arguments of execve(). The strings are read one behind the other into buf,
 // which has room for a whole string behind the last place where one can begin. So each read may ask for the same
@@ -75,7 +79,7 @@ func (b lists) strList(e *tree.Expr) val {
 	r.put(listFlag, b.Const(0))
 	if b.kernelRuns() {
 		r.put(listBase, list)
-		b.callPerString(b.oneString(r), r.at(), r.stateAt())
+		b.callPerString(b.oneString(r), maxStrings+1, r.at(), r.stateAt())
 		return r.value()
 	}
 	r.done, r.fault = b.newJoin(types.Type{}), b.newJoin(types.Type{})
@@ -143,17 +147,17 @@ func perStringMade(f *generator) *subprogram {
 	return &subprogram{f: f.Func, cost: loops{f}.costOf(f.Func.Blocks, f.extra).times(roundsFollowed)}
 }
 
-// callPerString makes the kernel call sub for each string, with words.
-func (b lists) callPerString(sub *subprogram, words ...*ir.Value) {
+// callPerString makes the kernel call sub for each string up to a number of them, with words.
+func (b lists) callPerString(sub *subprogram, most int, words ...*ir.Value) {
 	slot := subs(b).callWords(len(words))
 	for i, x := range words {
 		b.Store(8, b.SlotAddr(slot, 0), int64(8*i), x)
 	}
 	f := b.Op(ir.OpFunc)
 	f.Sym = sub.f.Name
-	b.Call(helperLoop, b.Const(maxStrings+1), f, b.SlotAddr(slot, 0), b.Const(0))
+	b.Call(helperLoop, b.Const(int64(most)), f, b.SlotAddr(slot, 0), b.Const(0))
 	b.called = append(b.called, sub)
-	b.reports = append(b.reports, Call{Name: loopName, Pos: b.Pos, Times: 1, Sub: f.Sym, Rounds: maxStrings + 1})
+	b.reports = append(b.reports, Call{Name: loopName, Pos: b.Pos, Times: 1, Sub: f.Sym, Rounds: int64(most)})
 	b.extra = b.extra.plus(sub.cost)
 }
 
@@ -273,7 +277,7 @@ func (b texts) listPointer(e *tree.Expr, list, k *ir.Value) *ir.Value {
 }
 
 // listLen is OpListLen: how many strings a list has, with tree.ListHoles if one of them cannot be read. It is -1 for a
-// list that cannot be read, and for one of more than maxStrings.
+// list that cannot be read, and for one of more than maxStrings, or than maxCounted.
 func (b lists) listLen(e *tree.Expr) val {
 	list := b.Add(reads{b.code}.base(e.Args[0]), e.Int)
 	room := int64(e.Args[1].Int)
@@ -282,7 +286,7 @@ func (b lists) listLen(e *tree.Expr) val {
 	if b.kernelRuns() {
 		b.Store(8, b.addr(state, 0), lenBase, list)
 		b.Store(8, b.addr(state, 0), lenCount, b.Const(-1))
-		b.callPerString(b.countString(e), b.addr(text, 0), b.addr(state, 0))
+		b.callPerString(b.countString(e), maxCounted+1, b.addr(text, 0), b.addr(state, 0))
 		return intVal(types.I64, b.Load(8, b.addr(state, 0), lenCount))
 	}
 	done := b.newJoin(types.I64)

@@ -1,8 +1,13 @@
 package accept
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // > | a list of strings, as `e.args.argv`; beyond it, it is cut, or its last string is | 128 strings, 1024 bytes
@@ -33,5 +38,41 @@ probe("syscall:execve", told)
 				t.Errorf("got %q, want %q", excerpt(e.stdout), c.want)
 			}
 		})
+	}
+}
+
+// The arguments of a call that its program has never touched are those of the new program's memory, also where there are
+// more than a list has room for, and behind the words that an interpreter gets.
+//
+// > Strings beyond the 128th tell how the two belong together: where such a list has more than 16384, or more than 128
+// > before Linux 6.2, its strings that could not be read are FAULT.
+func TestManyArgumentsNeverTouched(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	var args strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&args, `, "a%d"`, i)
+	}
+	binary := need.Built(t, "gcc", "exec.c", `#include <unistd.h>
+static char *const args[] = {"true"`+args.String()+`, 0};
+int main(int argc, char **argv) { return execve(argv[1], args, 0); }
+`)
+	file := filepath.Join(t.TempDir(), "file.sh")
+	if err := os.WriteFile(file, []byte("#!/bin/sh -e\n:\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const text = `
+def told(e):
+    print("argv", e.args.argv[:2], e.args.argv[-1:])
+probe("syscall:execve", told, where = lambda e: e.start.comm == "exec")
+`
+	for _, c := range []struct{ file, want string }{
+		{"/bin/true", `argv ("true", "a0") ("a126", …)`},
+		{file, `argv (<fault>, "a0") ("a126", …)`},
+	} {
+		e := startrace(t, "-q", script(t, text), "-c", binary+" "+c.file).ok(t)
+		if got := strings.TrimSpace(e.stdout); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.file, excerpt(got), c.want)
+		}
 	}
 }
