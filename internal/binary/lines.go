@@ -67,7 +67,7 @@ func (f *Finder) inBlocks(e *elffile.File, at *File, table *signature.Functions,
 		if scope == nil {
 			continue // of no function, as of one that the linker took away
 		}
-		if b := (block{scope.Entry, scope.Block}); !seen[b] || !scope.Plain && p.Begins {
+		if b := (block{scope.Entry, scope.Block}); !seen[b] || !scope.Plain && p.Begins && !ofGo(e, p.Addr) {
 			seen[b] = true
 			fn, err := linePlace(e, at, p, scope)
 			if err != nil {
@@ -80,6 +80,12 @@ func (f *Finder) inBlocks(e *elffile.File, at *File, table *signature.Functions,
 	}
 	slices.SortStableFunc(out, func(a, b Function) int { return cmp.Compare(a.Entry, b.Entry) })
 	return out, nil
+}
+
+// ofGo reports whether Go has compiled an instruction.
+func ofGo(e *elffile.File, addr uint64) bool {
+	around, ok := e.At(addr)
+	return ok && e.Language(around) == elffile.LanguageGo
 }
 
 // linePlace is the place of a probe at an instruction.

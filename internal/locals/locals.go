@@ -112,7 +112,7 @@ func (f *Finder) walkTo(pc uint64, line SourceLine) (*walk, error) {
 			return nil, err
 		}
 	}
-	w.scope.Plain = w.fixed && !w.moving
+	w.scope.Plain = w.plain()
 	return w, nil
 }
 

@@ -211,7 +211,7 @@ int main(void) {
 //
 // > What a place of the probe does not have in sight, where another one has it, is None there.
 // > So is what lies in a register for floats, which prints as `<float>`.
-// > In optimized code compilers mix the instructions of lines.
+// > In other optimized code compilers mix the instructions of lines.
 // > A line has a copy for each turn of a loop that was unrolled, and all copies are probed.
 // > One pass over the line can come by several of them, or by none, so counts of lines say little there.
 func TestLinesOfManyPlaces(t *testing.T) {
