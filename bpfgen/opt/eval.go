@@ -6,40 +6,6 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
-// evalALU computes arithmetic of two operands as the machine does.
-func evalALU(op ir.Op, x, y int64) int64 {
-	ux, uy := uint64(x), uint64(y)
-	switch op {
-	case ir.OpAdd:
-		return x + y
-	case ir.OpSub:
-		return x - y
-	case ir.OpMul:
-		return x * y
-	case ir.OpUDiv:
-		if y == 0 {
-			return 0
-		}
-		return int64(ux / uy)
-	case ir.OpUMod:
-		if y == 0 {
-			return x
-		}
-		return int64(ux % uy)
-	case ir.OpAnd:
-		return x & y
-	case ir.OpOr:
-		return x | y
-	case ir.OpXor:
-		return x ^ y
-	case ir.OpShl:
-		return x << (uy & 63)
-	case ir.OpLShr:
-		return int64(ux >> (uy & 63))
-	}
-	return x >> (uy & 63) // OpAShr
-}
-
 // evalUnary computes an op of one operand; ok is false if op is none.
 func evalUnary(v *ir.Value, x int64) (c int64, ok bool) {
 	switch v.Op {

@@ -16,7 +16,7 @@ func (o *folder) alu(v *ir.Value) bool {
 	cy, okY := constant(y)
 	switch {
 	case okX && okY:
-		return become(v, ir.OpConst, evalALU(v.Op, cx, cy))
+		return become(v, ir.OpConst, v.Op.ALU(cx, cy))
 	case okX && v.Op.IsCommutative():
 		v.Args[0], v.Args[1] = y, x
 		return true
@@ -99,7 +99,7 @@ func (o *folder) constBefore(v *ir.Value, c int64) *ir.Value {
 func (o *folder) aluImm(v *ir.Value, c int64) bool {
 	x := v.Args[0]
 	if cx, ok := constant(x); ok {
-		return become(v, ir.OpConst, evalALU(v.Op, cx, c))
+		return become(v, ir.OpConst, v.Op.ALU(cx, c))
 	}
 	if o.neutral(v, x, c) {
 		o.s.replace(v, x)
@@ -177,8 +177,8 @@ func (o *folder) nested(v, x *ir.Value, c int64) bool {
 		return become(v, ir.OpAdd, c+d, inner)
 	case v.Op == ir.OpAnd && x.Op == ir.OpAnd:
 		return o.and(v, inner, c&d)
-	case (v.Op == ir.OpOr || v.Op == ir.OpXor) && x.Op == v.Op && ir.Fits32(evalALU(v.Op, c, d)):
-		return become(v, v.Op, evalALU(v.Op, c, d), inner)
+	case (v.Op == ir.OpOr || v.Op == ir.OpXor) && x.Op == v.Op && ir.Fits32(v.Op.ALU(c, d)):
+		return become(v, v.Op, v.Op.ALU(c, d), inner)
 	case v.Op == ir.OpLShr && x.Op == ir.OpShl && c&63 == d&63:
 		// Either 32-bit move or one AND in place of two shifts.
 		if n := 64 - int(c&63); n <= 32 {

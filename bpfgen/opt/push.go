@@ -95,7 +95,7 @@ func onEdge(b *ir.Block, v *ir.Value, e *ir.Edge) (operand, bool) {
 		return operand{}, false
 	}
 	if x.value == nil && y.value == nil {
-		return operand{konst: evalALU(v.Op, x.konst, y.konst)}, true
+		return operand{konst: v.Op.ALU(x.konst, y.konst)}, true
 	}
 	if x.value == nil && v.Op.IsCommutative() {
 		x, y = y, x

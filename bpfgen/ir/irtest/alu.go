@@ -7,42 +7,6 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
-// ALU computes an operation of two operands as the machine does.
-func ALU(op ir.Op, x, y int64) int64 {
-	ux, uy := uint64(x), uint64(y)
-	switch op {
-	case ir.OpAdd:
-		return x + y
-	case ir.OpSub:
-		return x - y
-	case ir.OpMul:
-		return x * y
-	case ir.OpUDiv:
-		if y == 0 {
-			return 0
-		}
-		return int64(ux / uy)
-	case ir.OpUMod:
-		if y == 0 {
-			return x
-		}
-		return int64(ux % uy)
-	case ir.OpAnd:
-		return x & y
-	case ir.OpOr:
-		return x | y
-	case ir.OpXor:
-		return x ^ y
-	case ir.OpShl:
-		return x << (uy & 63)
-	case ir.OpLShr:
-		return int64(ux >> (uy & 63))
-	case ir.OpAShr:
-		return x >> (uy & 63)
-	}
-	panic("irtest: not arithmetic: " + op.String())
-}
-
 // macro executes an op that lower rewrites.
 func (m *Machine) macro(v *ir.Value, x, y int64) (int64, error) {
 	switch v.Op {

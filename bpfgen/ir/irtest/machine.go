@@ -191,7 +191,7 @@ func (m *Machine) value(v *ir.Value) (int64, error) {
 		if len(v.Args) == 1 {
 			y = v.Imm
 		}
-		return ALU(v.Op, x, y), nil
+		return v.Op.ALU(x, y), nil
 	case v.Op.IsLoad():
 		return m.load(x+v.Imm, v.Op.Width())
 	case v.Op.IsStore():
