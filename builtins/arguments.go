@@ -92,7 +92,12 @@ func toNames(what string, v starlark.Value) ([]string, error) {
 	return out, nil
 }
 
-type askedInt struct{ to **int }
+// An askedInt takes an int argument, and lets the one who asks tell whether it was given: *to stays nil where it was
+// not.
+type askedInt struct {
+	// to is where the number goes.
+	to **int
+}
 
 // required counts the parameters without a default.
 func required(fn *starlark.Function) int {

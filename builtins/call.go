@@ -9,12 +9,16 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A call is one call of a builtin: by thread, under the name that the script uses, with args by position, and with
-// kwargs as pairs of a name and a value.
+// A call is one call of a builtin. Of print(e.comm, sep = ",") the name is print, args has the value of e.comm, and
+// kwargs one pair, of sep and ",".
 type call struct {
+	// thread is the interpreter that calls, which knows the place of the call.
 	thread *starlark.Thread
-	name   string
-	args   starlark.Tuple
+	// name is the one that the script uses, for messages.
+	name string
+	// args are the arguments by position.
+	args starlark.Tuple
+	// kwargs are those by name, as pairs of a name and a value, in the order of the call.
 	kwargs []starlark.Tuple
 }
 

@@ -70,6 +70,7 @@ g[k].reads.add(). take() gives the values of all at one time.`,
 	},
 }
 
+// aggEntry is the row of an aggregation whose arguments are those that all keyed containers take. A count has no unit.
 func aggEntry(kind plan.ContainerKind, doc string) Entry {
 	signature := kind.String() + "(by=None, size=10240, unit=1)"
 	if kind == plan.Count {
@@ -109,8 +110,11 @@ func (e *Env) declare(c *call, d *plan.Container, make func() value.Container) s
 
 // common are the arguments that all keyed containers take, as they were given: nil is an argument that was not.
 type common struct {
-	by   starlark.Value
+	// by names the columns of keys: a string, or a list of them.
+	by starlark.Value
+	// size is how many keys there may be.
 	size *int
+	// unit is the ns of what values are shown in: NSEC, USEC, MSEC or SEC.
 	unit starlark.Value
 }
 
@@ -151,6 +155,8 @@ func toUnit(v starlark.Value) (int64, string, error) {
 	return 0, "", fmt.Errorf("unit: got %s, want NSEC, USEC, MSEC or SEC", v)
 }
 
+// tableCall makes a table: table(), table(size = 100), table(lru = True). It has no unit, because its values are of any
+// kind.
 func tableCall(e *Env, c *call) (starlark.Value, error) {
 	d := &plan.Container{Kind: plan.Table}
 	var size *int
@@ -168,6 +174,8 @@ func tableCall(e *Env, c *call) (starlark.Value, error) {
 	return e.declare(c, d, func() value.Container { return value.NewTable(d) }), nil
 }
 
+// cellCall makes a cell. Its first value decides what kernel halves may keep in it, so it must be one that they can
+// hold.
 func cellCall(e *Env, c *call) (starlark.Value, error) {
 	var init starlark.Value = starlark.MakeInt(0)
 	if err := c.unpack("value?", &init); err != nil {
@@ -200,6 +208,7 @@ func (e *Env) agg(c *call, d *plan.Container, extra ...any) (starlark.Value, err
 	return e.declare(c, d, func() value.Container { return value.NewAgg(d) }), nil
 }
 
+// histCall makes a histogram with a bucket for each power of two, of which sub= makes 2^sub.
 func histCall(e *Env, c *call) (starlark.Value, error) {
 	d := &plan.Container{Kind: plan.Hist}
 	// sub comes last for scripts that pass arguments by position.
@@ -216,11 +225,13 @@ func histCall(e *Env, c *call) (starlark.Value, error) {
 	return e.declare(c, d, func() value.Container { return value.NewAgg(d) }), nil
 }
 
+// lhistCall makes a histogram with buckets of one width, from lo to hi. What is outside has a bucket at each end.
 func lhistCall(e *Env, c *call) (starlark.Value, error) {
 	d := &plan.Container{Kind: plan.LHist}
 	return e.agg(c, d, "lo", &d.Lo, "hi", &d.Hi, "step", &d.Step)
 }
 
+// quantilesCall makes quantiles, which are read off the buckets of a fine histogram.
 func quantilesCall(e *Env, c *call) (starlark.Value, error) {
 	return e.agg(c, &plan.Container{Kind: plan.Quantiles})
 }
@@ -253,6 +264,8 @@ func inNanoseconds(d *plan.Container) bool {
 	return d.Unit >= 1e6 && d.Lo%d.Unit == 0 && d.Hi%d.Unit == 0 && d.Step%d.Unit == 0
 }
 
+// groupCall makes one aggregation of several, which have a row together: group(reads = count(), took = mean()). Its
+// members are no containers of the script any more: they live in the value of the group.
 func groupCall(e *Env, c *call) (starlark.Value, error) {
 	if len(c.args) > 0 {
 		return nil, fmt.Errorf("group: got a positional argument, want aggregations by name: group(reads = count())")

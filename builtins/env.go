@@ -71,20 +71,25 @@ type Env struct {
 	// Muted drops all output: the script runs only for its --help.
 	Muted bool
 
-	planned    []*pointMaker // those of all plans
-	probes     []*Probe
+	// planned made the points of all plans so far.
+	planned []*pointMaker
+	// probes are those that were declared so far, in that order.
+	probes []*Probe
+	// containers are those of the script, but for members of groups, which live in the group.
 	containers []value.Container
 	// points makes the points of the plan that is being made.
 	points *pointMaker
 	// spelled has the elements of functions that Expression has made.
-	spelled    expressionParts
-	typedTexts map[string]string // what was given for flags, with their titles
-	// strMax and stacks are what limits() was given; 0: nothing.
-	strMax int
-	stacks int
+	spelled expressionParts
+	// typedTexts are the texts that were given for flags, with the titles of these, for messages about them.
+	typedTexts map[string]string
+	// strMax is the longest string in bytes, and stacks how many stacks a part keeps, as limits() was given them; 0:
+	// nothing was said.
+	strMax, stacks int
 	// formats are those of printf that were read so far, by their text.
-	formats  map[string]*format.Format
-	families map[string]value.LabelFunc // of names()
+	formats map[string]*format.Format
+	// families write numbers by the names of constants, by their prefix, for names().
+	families map[string]value.LabelFunc
 	// fmtArgs are the arguments of the printf that runs. The room is used again.
 	fmtArgs []format.Arg
 	// out is the text that print or printf is making. The room is used again.
@@ -115,8 +120,10 @@ type Entry struct {
 	// Points says that strings among its arguments are patterns of points, for completion.
 	Points bool
 
-	call  func(e *Env, c *call) (starlark.Value, error)
-	value starlark.Value // for constants and modules instead of call
+	// call does what the builtin does. It is nil for constants and modules.
+	call func(e *Env, c *call) (starlark.Value, error)
+	// value is the constant or the module. It is nil for what can be called.
+	value starlark.Value
 }
 
 // bind gives the value of the entry in an environment.

@@ -58,6 +58,8 @@ func (p *PointValue) text() string {
 	return strings.Join(parts, ", ")
 }
 
+// eventCall makes an event of pairs of points and functions: event((points, fn), …). What fn gives is the event, and
+// points without one give theirs.
 func eventCall(e *Env, c *call) (starlark.Value, error) {
 	p := &PointValue{kind: "event"}
 	_, p.pos = e.CallAt(c.pos())
@@ -92,6 +94,8 @@ func toArm(v starlark.Value, pos plan.Pos) (a arm, err error) {
 	return a, err
 }
 
+// spanCall makes a span of a start and an end. Everything is checked here, so that a mistake is told at the call of
+// span() and not at the probe that has it.
 func spanCall(e *Env, c *call) (starlark.Value, error) {
 	var start, end, key, timeout starlark.Value
 	p := &PointValue{kind: "span", again: "last", env: e}
@@ -128,6 +132,8 @@ func spanCall(e *Env, c *call) (starlark.Value, error) {
 	return p, nil
 }
 
+// setKeys takes key=: one function for both ends, or a pair. A pair has two functions, because a start that has a key
+// of its own is never found by an end that has none.
 func (p *PointValue) setKeys(key starlark.Value) (err error) {
 	start, end := key, key
 	if t, ok := key.(starlark.Tuple); ok {
@@ -146,6 +152,8 @@ func (p *PointValue) setKeys(key starlark.Value) (err error) {
 	return err
 }
 
+// firstCall makes the first of some points that this kernel has. Which one that is the compiler decides, kernel by
+// kernel.
 func firstCall(e *Env, c *call) (starlark.Value, error) {
 	if len(c.kwargs) > 0 {
 		return nil, fmt.Errorf("first: unexpected keyword argument %s", c.kwargs[0][0])

@@ -3,6 +3,7 @@ package builtins
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,6 +36,7 @@ names and letters of startrace's own flags are refused.`,
 
 func (e *UsageError) Error() string { return e.Msg }
 
+// flagCall declares a flag and gives its value at once: what the arguments say, else the default.
 func flagCall(e *Env, c *call) (starlark.Value, error) {
 	if e.Loading() {
 		return nil, errModule("flag")
@@ -69,6 +71,8 @@ func flagCall(e *Env, c *call) (starlark.Value, error) {
 	return e.flagValue(c.thread, f)
 }
 
+// usageCall ends the script by a mistake in its arguments. It does nothing where help is wanted: then no arguments were
+// read that could be wrong.
 func usageCall(e *Env, c *call) (starlark.Value, error) {
 	var msg string
 	if err := c.unpack("message", &msg); err != nil {
@@ -97,7 +101,7 @@ func (f *Flag) setShort(v starlark.Value) error {
 
 // checkChoices refuses a default that is not among the choices; None and "" stand for a flag that was not given.
 func (f *Flag) checkChoices() error {
-	if text, ok := starlark.AsString(f.Default); ok && text != "" && len(f.Choices) > 0 && !contains(f.Choices, text) {
+	if text, ok := starlark.AsString(f.Default); ok && text != "" && len(f.Choices) > 0 && !slices.Contains(f.Choices, text) {
 		return fmt.Errorf("default: got %q, want one of the choices: %s%s", text, strings.Join(f.Choices, ", "),
 			near(text, f.Choices))
 	}
@@ -156,7 +160,7 @@ func (e *Env) flagValue(th *starlark.Thread, f *Flag) (starlark.Value, error) {
 
 // convert makes a value of what was written.
 func (f *Flag) convert(th *starlark.Thread, text string) (starlark.Value, error) {
-	if len(f.Choices) > 0 && !contains(f.Choices, text) {
+	if len(f.Choices) > 0 && !slices.Contains(f.Choices, text) {
 		return nil, usagef("%s: got %q, want one of %s%s", f.title(), text, strings.Join(f.Choices, ", "),
 			near(text, f.Choices))
 	}
@@ -198,13 +202,4 @@ func near(word string, words []string) string {
 		return " (did you mean " + s + "?)"
 	}
 	return ""
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }

@@ -141,6 +141,8 @@ func (fs *Flags) parse() *parsedArgs {
 	return fs.parsed
 }
 
+// parseAll sorts the arguments by the flags that are known now: values of flags, words that no flag takes, and what
+// nobody knows.
 func (fs *Flags) parseAll() *parsedArgs {
 	p := &parsedArgs{given: make(map[string]string)}
 	for w := range flags.Words(fs.Args, FlagsOf(fs.Words)) {

@@ -26,6 +26,7 @@ expressions of the event: flag("where", type = expression) gives a function, Non
 	},
 }
 
+// expressionCall makes a function of the event of a text.
 func expressionCall(e *Env, c *call) (starlark.Value, error) {
 	var text string
 	if err := c.unpack("text", &text); err != nil {
@@ -50,6 +51,7 @@ func (e *Env) expressionOf(name, text string) (starlark.Value, error) {
 	return fn, nil
 }
 
+// spellingCall gives the parts of a text of which expressionCall has made a function. Tools name their columns by them.
 func spellingCall(e *Env, c *call) (starlark.Value, error) {
 	var fn starlark.Callable
 	if err := c.unpack("f", &fn); err != nil {

@@ -54,6 +54,7 @@ func (f *Flag) inRange(v starlark.Value, written string) error {
 	return usagef("%s: got %s, want %s to %s%s", f.title(), written, f.endText(f.Least), f.endText(f.Most), unit)
 }
 
+// outside reports whether a value is below the least or above the most that the flag takes.
 func (f *Flag) outside(v starlark.Value) (bool, error) {
 	if f.Least != nil {
 		if below, err := starlark.Compare(syntax.LT, v, f.Least); err != nil || below {

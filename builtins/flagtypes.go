@@ -113,6 +113,7 @@ func (f *Flag) title() string {
 // word is the flag as it is written: underscores are dashes.
 func (f *Flag) word() string { return FlagName(f.Name) }
 
+// usagef makes a mistake in the arguments of a script.
 func usagef(format string, args ...any) error {
 	return &UsageError{fmt.Sprintf(format, args...)}
 }

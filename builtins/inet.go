@@ -28,6 +28,8 @@ func inetLabel(b []byte, _ bool) starlark.Value {
 	return value.Bytes(b)
 }
 
+// inetCall writes an address of the internet: an int is one of IPv4 in the order of the network, bytes are one of IPv4
+// or IPv6.
 func inetCall(_ *Env, c *call) (starlark.Value, error) {
 	var addr starlark.Value
 	if err := c.unpack("addr", &addr); err != nil {
@@ -47,6 +49,7 @@ func inetCall(_ *Env, c *call) (starlark.Value, error) {
 	return starlark.String(a.String()), nil
 }
 
+// macCall writes the address of a device, of any length that the kernel has.
 func macCall(_ *Env, c *call) (starlark.Value, error) {
 	var addr starlark.Value
 	if err := c.unpack("addr", &addr); err != nil {
@@ -63,6 +66,7 @@ func macCall(_ *Env, c *call) (starlark.Value, error) {
 	return starlark.String(macText(b)), nil
 }
 
+// macText writes bytes in hex with colons between them: 02:42:ac:11:00:02.
 func macText(b []byte) string {
 	parts := make([]string, len(b))
 	for i := range b {

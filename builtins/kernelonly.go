@@ -46,6 +46,7 @@ func sizeOf(e *Env, c *call) (starlark.Value, error) {
 	return starlark.MakeInt(n), nil
 }
 
+// kernelEntry is the row of a builtin that only kernel halves can call.
 func kernelEntry(name, sig, doc string) Entry {
 	return Entry{Name: name, Family: "kernel", Signature: sig, Doc: doc, call: kernelOnly}
 }

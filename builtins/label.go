@@ -59,6 +59,7 @@ rw-r--r--. The family may be left out in kernel halves for a field whose type is
 	},
 }
 
+// label is the row of a label: a text for a number, which kernel halves keep as the number.
 func label(name, sig, doc string) Entry {
 	return Entry{Name: name, Family: "labels", Signature: sig, Doc: doc, call: passAbsent(labelCall)}
 }
@@ -146,6 +147,7 @@ func labelCall(e *Env, c *call) (starlark.Value, error) {
 	return starlark.MakeInt64(int64(v)), nil // a label in a kernel half has no sign of its own
 }
 
+// usymCall names an address of a process: of the one of the event, or of the one that pid says.
 func usymCall(e *Env, c *call) (starlark.Value, error) {
 	var n starlark.Int
 	var pid starlark.Value = starlark.None

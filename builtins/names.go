@@ -142,6 +142,8 @@ func (e *Env) constantsOf(family string) []kernel.EnumValue {
 	return list
 }
 
+// newNameFamily sorts the constants of a prefix into those that are one bit, which may stand beside each other, and
+// those that name a value as a whole.
 func newNameFamily(prefix string, list []kernel.EnumValue) *nameFamily {
 	f := &nameFamily{exact: make(map[int64]string)}
 	for _, b := range bitFields {
@@ -230,6 +232,8 @@ func isName(name string) bool {
 	return !noNames[name]
 }
 
+// inField reports whether a value lies within one of the fields of bits that have names of their own, as the access
+// mode in the flags of open.
 func (f *nameFamily) inField(v int64) bool {
 	return slices.ContainsFunc(f.fields, func(mask int64) bool { return v&^mask == 0 })
 }
@@ -307,6 +311,7 @@ func modeText(v uint64) string {
 	return kinds[v&0o170000] + string(b)
 }
 
+// namesCall writes a number by the names of its constants: names(e.args.flags, "O_").
 func namesCall(e *Env, c *call) (starlark.Value, error) {
 	var n starlark.Int
 	family := ""

@@ -62,6 +62,7 @@ columns(pid = "%-7d", comm = "%s").`,
 	},
 }
 
+// printCall prints its arguments on a line. How long the line can become is checked before it is made.
 func printCall(e *Env, c *call) (starlark.Value, error) {
 	sep := " "
 	rest := call{name: c.name, kwargs: c.kwargs}
@@ -82,6 +83,7 @@ func printCall(e *Env, c *call) (starlark.Value, error) {
 	return e.write(append(e.out, '\n'))
 }
 
+// announceCall tells who looks on something that is no result, once the probes are attached.
 func announceCall(e *Env, c *call) (starlark.Value, error) {
 	var text string
 	if err := c.unpack("text", &text); err != nil {
@@ -122,6 +124,7 @@ func (e *Env) keep(line []byte) {
 	}
 }
 
+// printfCall prints by a format, without a line feed of its own.
 func printfCall(e *Env, c *call) (starlark.Value, error) {
 	line, err := e.sprintf(e.out[:0], c)
 	if err != nil {
@@ -130,6 +133,7 @@ func printfCall(e *Env, c *call) (starlark.Value, error) {
 	return e.write(line)
 }
 
+// sprintfCall gives what printf would print. The text remembers which stretches of it come from a traced program.
 func sprintfCall(e *Env, c *call) (starlark.Value, error) {
 	line, err := e.sprintf(e.out[:0], c)
 	defer e.keep(line)
@@ -272,6 +276,7 @@ func FormatArg(v starlark.Value) format.Arg {
 	return format.Arg{Kind: format.Other, Str: value.Text(v), Type: v.Type(), Value: v}
 }
 
+// showCall prints an aggregation, a table or a list of records as a table, at once.
 func showCall(e *Env, c *call) (starlark.Value, error) {
 	var v starlark.Value
 	var o ShowOptions
@@ -319,6 +324,8 @@ func (e *Env) row(th *starlark.Thread, row func([]format.Arg) error, list starla
 	return row(e.fmtArgs)
 }
 
+// columnsCall gives a function that prints rows by formats: columns(pid = "%-7d", file = "%s"). The headings are
+// printed before the first row.
 func columnsCall(e *Env, c *call) (starlark.Value, error) {
 	if len(c.args) > 0 {
 		return nil, fmt.Errorf("columns: got a positional argument, want formats by name: columns(pid = \"%%-7d\")")

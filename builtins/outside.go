@@ -61,6 +61,7 @@ on in user space.`,
 	},
 }
 
+// writeCall writes a file, or adds to it. While a script is only looked at, as by explain, nothing is written.
 func writeCall(e *Env, c *call, add bool) (starlark.Value, error) {
 	var name, text string
 	if err := c.unpack("name", &name, "text", &text); err != nil {
@@ -75,6 +76,7 @@ func writeCall(e *Env, c *call, add bool) (starlark.Value, error) {
 	return starlark.None, nil
 }
 
+// runCall runs a command and gives its status and what it has printed. It waits for at most timeout.
 func runCall(e *Env, c *call) (starlark.Value, error) {
 	var words *starlark.List
 	var timeout starlark.Value
@@ -108,11 +110,13 @@ func runCall(e *Env, c *call) (starlark.Value, error) {
 	return ran(status, out, errs), nil
 }
 
+// ran is the record that run() gives.
 func ran(status int, out, errs string) starlark.Value {
 	return value.NewRecord([]string{"status", "out", "err"},
 		[]starlark.Value{starlark.MakeInt(status), starlark.String(out), starlark.String(errs)})
 }
 
+// toWords are the words of a command: its program, then its arguments.
 func toWords(list *starlark.List) ([]string, error) {
 	var out []string
 	for i := range list.Len() {
@@ -128,6 +132,7 @@ func toWords(list *starlark.List) ([]string, error) {
 	return out, nil
 }
 
+// procCall gives a process by its number. Nothing is read before a word is asked for.
 func procCall(e *Env, c *call) (starlark.Value, error) {
 	var pid int
 	if err := c.unpack("pid", &pid); err != nil {
@@ -144,7 +149,9 @@ var procWords = []string{"cgroup", "cmdline", "container", "cwd", "exe", "fds"}
 
 // A process is what proc(pid) gives. Each word is read when it is asked for; where outside is nil it is None.
 type process struct {
-	pid     int
+	// pid is its number, as the script gave it.
+	pid int
+	// outside reads its words. It is nil where a script is only looked at: then each word is None.
 	outside Outside
 }
 

@@ -44,6 +44,7 @@ func PlainValue(v starlark.Value) (plan.Value, bool) {
 	return nil, false
 }
 
+// plainAll puts values into a plan, and reports whether all of them are such that a kernel half can hold.
 func plainAll(from []starlark.Value, to []plan.Value) bool {
 	for i, v := range from {
 		p, ok := PlainValue(v)

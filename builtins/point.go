@@ -58,6 +58,7 @@ func toPoints(v starlark.Value, pos plan.Pos) ([]Point, error) {
 		"or a list of them", v.Type())
 }
 
+// pointsText names points as they were written.
 func pointsText(ps []Point) string {
 	parts := make([]string, len(ps))
 	for i, p := range ps {

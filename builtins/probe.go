@@ -73,6 +73,7 @@ func (p *Probe) Handler() *starlark.Function { return p.handler }
 // Start is the script's handler of the start, nil for none.
 func (p *Probe) Start() *starlark.Function { return p.start }
 
+// probeCall records a probe. Nothing is compiled or attached before the top level of the script, and main(), have run.
 func probeCall(e *Env, c *call) (starlark.Value, error) {
 	if e.Loading() {
 		return nil, errModule("probe")
@@ -118,6 +119,7 @@ func probeCall(e *Env, c *call) (starlark.Value, error) {
 // maxKeep bounds keep=: with the longest strings that is some GB already.
 const maxKeep = 1 << 20
 
+// keepCount reads keep=: how many of the last events the kernel keeps for dump(), 0 for a probe that sends them.
 func keepCount(v starlark.Value) (int, error) {
 	if v == nil || v == starlark.None {
 		return 0, nil
@@ -195,6 +197,7 @@ func (p *Probe) toggle(on bool) error {
 	return p.control.Disable()
 }
 
+// detach takes the probe off for good.
 func (p *Probe) detach() (starlark.Value, error) {
 	if p.control == nil {
 		return nil, errNotLoaded
@@ -202,6 +205,7 @@ func (p *Probe) detach() (starlark.Value, error) {
 	return starlark.None, p.control.Detach()
 }
 
+// dump gives the events that the kernel has kept to the handler, and their number.
 func (p *Probe) dump() (starlark.Value, error) {
 	switch {
 	case p.keep == 0:
@@ -213,6 +217,7 @@ func (p *Probe) dump() (starlark.Value, error) {
 	return starlark.MakeInt(n), err
 }
 
+// stats is a record of what the probe has done so far. What the kernel does not count is None in it.
 func (p *Probe) stats() (starlark.Value, error) {
 	if p.control == nil {
 		return nil, errNotLoaded
@@ -230,6 +235,7 @@ func (p *Probe) stats() (starlark.Value, error) {
 		starlark.MakeInt64(s.Time)}), nil
 }
 
+// recordCall makes a record, whose fields stand in the order in which they were given.
 func recordCall(_ *Env, c *call) (starlark.Value, error) {
 	if len(c.args) > 0 {
 		return nil, fmt.Errorf("record: got a positional argument, want fields by name: record(pid = e.pid)")
@@ -248,6 +254,7 @@ const maxString = 8184
 // maxStacks is that of limits(): 1 GB with the deepest stacks.
 const maxStacks = 1 << 20
 
+// limitsCall sets how long strings and how many stacks the programs of the script may keep.
 func limitsCall(e *Env, c *call) (starlark.Value, error) {
 	var text, stacks *int
 	if err := c.unpack("string?", asked(&text), "stacks?", asked(&stacks)); err != nil {
@@ -268,6 +275,7 @@ func limitsCall(e *Env, c *call) (starlark.Value, error) {
 	return starlark.None, nil
 }
 
+// Unpack takes the number. It is called only where the argument was given (starlark.Unpacker).
 func (a askedInt) Unpack(v starlark.Value) error {
 	var n int
 	if err := starlark.AsInt(v, &n); err != nil {

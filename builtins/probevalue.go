@@ -32,7 +32,9 @@ type Probe struct {
 // A pointMaker makes each PointValue into one plan.Point, for one plan: c gives functions, and seen has what was made
 // so far.
 type pointMaker struct {
-	c    Capturer
+	// c gives the compiler's view of the functions in points.
+	c Capturer
+	// seen are the points of the plan that were made so far: a span in several probes is one span.
 	seen map[*PointValue]plan.Point
 }
 
@@ -67,14 +69,18 @@ type PointValue struct {
 
 // A Point is a point as scripts hold it: a pattern, or a PointValue.
 type Point struct {
+	// pattern is what was written as text. It is nil where value is set.
 	pattern *plan.Pattern
-	value   *PointValue
+	// value is an event, a span or a first(). It is nil where pattern is set.
+	value *PointValue
 }
 
 // An arm is one pair of the arguments of event(): points, and the function that makes the event of theirs.
 type arm struct {
+	// points are where the event happens.
 	points []Point
-	fn     *starlark.Function
+	// fn makes the event of theirs. It is nil where theirs is the event.
+	fn *starlark.Function
 }
 
 // A Capturer gives the compiler's view of functions. It remembers them: the

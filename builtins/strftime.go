@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// strftimeCall writes a time of the clock by a format of C: that of the event in a handler, that of the call elsewhere,
+// or the one that time= says, in ns as e.time has it.
 func strftimeCall(e *Env, c *call) (starlark.Value, error) {
 	var f string
 	var at starlark.Value
@@ -87,6 +89,7 @@ func strftimeOf(f string, t time.Time) (string, error) {
 	return b.String(), nil
 }
 
+// strftimeSpecial gives what a letter stands for that Go has no layout of. It gives false for other letters.
 func strftimeSpecial(c byte, t time.Time) (string, bool) {
 	switch c {
 	case '%':

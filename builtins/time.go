@@ -112,6 +112,7 @@ One of 2^63 ns or more, which no clock shows, is taken for the last before, 292 
 	},
 }
 
+// constant is the row of a name of a number.
 func constant(name, family string, v int64, doc string) Entry {
 	return Entry{Name: name, Family: family, Signature: name, Doc: doc, value: starlark.MakeInt64(v)}
 }
@@ -243,6 +244,7 @@ func ParseDuration(s string) (int64, error) {
 	return int64(total + 0.5), nil
 }
 
+// span is how many bytes at the begin of a text are of a kind.
 func span(s string, in func(byte) bool) int {
 	for i := range len(s) {
 		if !in(s[i]) {

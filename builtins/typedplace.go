@@ -14,7 +14,9 @@ import (
 // A PlacedError is a mistake in what was typed on the command line: it has its place there, Pos, not in the tool that
 // works with it. Err says what it is.
 type PlacedError struct {
+	// Pos is the place.
 	Pos plan.Pos
+	// Err is what is wrong there.
 	Err error
 }
 

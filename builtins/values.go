@@ -62,6 +62,7 @@ is another one, and {a,b} is one of these texts.`,
 	},
 }
 
+// sumCall adds up the elements of a list, as a loop with += would.
 func sumCall(_ *Env, c *call) (starlark.Value, error) {
 	var it starlark.Iterable
 	var total starlark.Value = starlark.MakeInt(0)
