@@ -101,7 +101,8 @@ func (f *Flag) setShort(v starlark.Value) error {
 
 // checkChoices refuses a default that is not among the choices; None and "" stand for a flag that was not given.
 func (f *Flag) checkChoices() error {
-	if text, ok := starlark.AsString(f.Default); ok && text != "" && len(f.Choices) > 0 && !slices.Contains(f.Choices, text) {
+	text, ok := starlark.AsString(f.Default)
+	if ok && text != "" && len(f.Choices) > 0 && !slices.Contains(f.Choices, text) {
 		return fmt.Errorf("default: got %q, want one of the choices: %s%s", text, strings.Join(f.Choices, ", "),
 			near(text, f.Choices))
 	}
