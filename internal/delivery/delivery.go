@@ -90,6 +90,9 @@ func (d *Delivery) Unknown() uint64 { return d.strays }
 // Late is how many records came after later ones had been delivered.
 func (d *Delivery) Late() uint64 { return d.merger.Late() }
 
+// Size is how many bytes records take that were read and are not delivered.
+func (d *Delivery) Size() int { return d.merger.Size() }
+
 // Time is the time of the event that is being delivered, in ns of CLOCK_MONOTONIC.
 func (d *Delivery) Time() int64 { return d.run.Event.Time() }
 

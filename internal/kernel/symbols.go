@@ -41,6 +41,9 @@ type Symbols struct {
 	byName     []int32 // indexes by name
 }
 
+// Bytes is how much memory they take.
+func (s *Symbols) Bytes() int { return 13*len(s.addrs) + cap(s.text) + 4*len(s.byName) }
+
 // OpenSymbols reads /proc/kallsyms, which the kernel takes its time to write
 // (BenchmarkOpenSymbols): only who needs them asks.
 func OpenSymbols() (*Symbols, error) {

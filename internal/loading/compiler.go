@@ -42,6 +42,8 @@ type Needs struct {
 	Aside func(work func() error) error
 	// Unwanted gives an error once what is being made is wanted no more.
 	Unwanted func() error
+	// Fit makes room for what the kernel takes, before maps are made and behind that.
+	Fit func()
 }
 
 // A compiler makes the units of parts.

@@ -40,15 +40,18 @@ func freeMemory() uint64 {
 // A hierarchy is a tree of control groups.
 type hierarchy struct {
 	// root is the folder of the tree, limit the file in each of its folders that has the limit of memory in bytes.
-	root, limit string
+	// usage has what is used of it, also by the kernel, and cache are the lines of memory.stat of what is given back.
+	root, limit, usage string
+	cache              []string
 }
 
 var (
-	version1 = hierarchy{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"}
-	version2 = hierarchy{"/sys/fs/cgroup", "memory.max"}
+	version1 = hierarchy{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+		[]string{"total_inactive_file", "total_active_file"}}
+	version2 = hierarchy{"/sys/fs/cgroup", "memory.max", "memory.current", []string{"inactive_file", "active_file"}}
 )
 
-// freeInGroup is the smallest limit of the groups of this process and of those above.
+// freeInGroup is what the groups of this process and those above leave.
 func freeInGroup() uint64 {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -57,7 +60,7 @@ func freeInGroup() uint64 {
 	least := uint64(unlimited)
 	for line := range strings.Lines(string(text)) {
 		if tree, group, ok := groupIn(strings.TrimSpace(line)); ok {
-			least = min(least, tree.limitOf(group))
+			least = min(least, tree.freeIn(group))
 		}
 	}
 	return least
@@ -76,20 +79,45 @@ func groupIn(line string) (tree hierarchy, group string, ok bool) {
 	return version1, words[2], slices.Contains(strings.Split(words[1], ","), "memory")
 }
 
-// limitOf is the smallest limit of a group and of those above, up to the root of what is mounted: a container sees its
-// own group there, whatever the group is called outside.
-func (h hierarchy) limitOf(group string) (least uint64) {
+// freeIn is the least that is left in a group and in those above, up to the root of what is mounted: a container sees
+// its own group there, whatever the group is called outside.
+func (h hierarchy) freeIn(group string) (least uint64) {
 	for least = unlimited; ; group = path.Dir(group) {
-		text, err := os.ReadFile(path.Join(h.root, group, h.limit))
-		if err == nil {
-			if n, err := strconv.ParseUint(string(bytes.TrimSpace(text)), 10, 62); err == nil { // else there is none
-				least = min(least, n)
-			}
+		folder := path.Join(h.root, group)
+		if limit, ok := numberIn(path.Join(folder, h.limit)); ok { // else there is none
+			least = min(least, limit-min(limit, h.usedIn(folder)))
 		}
 		if group == "/" || group == "." {
 			return least
 		}
 	}
+}
+
+// usedIn is what the processes of a group use, without files that need not be in memory.
+func (h hierarchy) usedIn(folder string) uint64 {
+	used, _ := numberIn(path.Join(folder, h.usage))
+	text, err := os.ReadFile(path.Join(folder, "memory.stat"))
+	if err != nil {
+		return used
+	}
+	for line := range strings.Lines(string(text)) {
+		if words := strings.Fields(line); len(words) == 2 && slices.Contains(h.cache, words[0]) {
+			if n, err := strconv.ParseUint(words[1], 10, 62); err == nil {
+				used -= min(used, n)
+			}
+		}
+	}
+	return used
+}
+
+// numberIn is the number that a file has, if it has one.
+func numberIn(file string) (n uint64, ok bool) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0, false
+	}
+	n, err = strconv.ParseUint(string(bytes.TrimSpace(text)), 10, 62)
+	return n, err == nil
 }
 
 // freeAddresses is what `ulimit -v` leaves.

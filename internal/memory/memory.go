@@ -43,6 +43,10 @@ type Budget struct {
 	fixed bool
 	// before is the limit of the collector before Begin.
 	before int64
+	// base is what was live when all was made that the run needs, and buffers what it holds since then that is no
+	// value: events on their way, names of addresses.
+	base    uint64
+	buffers atomic.Uint64
 	// isOver: the values have taken more. closed: nobody looks any more.
 	isOver, closed atomic.Bool
 }
@@ -105,7 +109,7 @@ type mark struct {
 func (b *Budget) look(collection, live, goal uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if live > b.limit && collection > b.seen {
+	if live > b.limit+b.base+b.buffers.Load() && collection > b.seen {
 		b.isOver.Store(true)
 		b.over()
 	}
@@ -119,6 +123,33 @@ func (b *Budget) look(collection, live, goal uint64) {
 		soft += enough - goal
 	}
 	if soft != b.soft {
+		b.soft = soft
+		debug.SetMemoryLimit(int64(soft))
+	}
+}
+
+// Holds says how many bytes the run holds now that are no values of the script.
+func (b *Budget) Holds(n uint64) {
+	if b != nil {
+		b.buffers.Store(n)
+	}
+}
+
+// tight is what is left where a run gives back what it can before it takes more.
+const tight = Default
+
+// Fit makes the collector keep to what is left, where that is little: the maps of programs are taken of the same
+// memory. It is called before they are made and behind that.
+func (b *Budget) Fit() {
+	if b == nil || freeInGroup() >= tight {
+		return
+	}
+	debug.FreeOSMemory()
+	has := read("memory/classes/total:bytes") - read("memory/classes/heap/released:bytes")
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.base = min(read("gc/heap/live:bytes"), least) // of which little can be the script's
+	if soft := max(least, has+freeInGroup()/2); soft < b.soft && !b.closed.Load() {
 		b.soft = soft
 		debug.SetMemoryLimit(int64(soft))
 	}

@@ -66,6 +66,20 @@ func TestLiveIsWatched(t *testing.T) {
 	}
 }
 
+// What a run holds of events on their way is not what the values of the script take.
+func TestBuffersAreNoValues(t *testing.T) {
+	over := 0
+	b := New(32<<20, func() { over++ })
+	b.Holds(10 << 20)
+	if b.look(1, b.most+9<<20, 64<<20); over != 0 {
+		t.Error("events on their way count as values")
+	}
+	b.Holds(2 << 20)
+	if b.look(2, b.most+9<<20, 64<<20); over != 1 {
+		t.Error("values beside events do not count")
+	}
+}
+
 // Where the next collection would come at once, the collector gets room, though less is live than the budget has.
 func TestCollectorHasRoom(t *testing.T) {
 	for _, tt := range []struct{ live, goal, more uint64 }{
@@ -87,7 +101,11 @@ func TestCollectorHasRoom(t *testing.T) {
 func TestLimitOfGroups(t *testing.T) {
 	for _, limit := range []string{"memory.max", "memory.limit_in_bytes"} {
 		none := map[string]string{"memory.max": "max\n", "memory.limit_in_bytes": "9223372036854771712\n"}[limit]
-		tree := hierarchy{t.TempDir(), limit}
+		tree := version1
+		if limit == version2.limit {
+			tree = version2
+		}
+		tree.root = t.TempDir()
 		write := func(group, text string) {
 			dir := filepath.Join(tree.root, group)
 			if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -98,7 +116,7 @@ func TestLimitOfGroups(t *testing.T) {
 			}
 		}
 		has := func(group string, want uint64) {
-			if got := tree.limitOf(group); got != want {
+			if got := tree.freeIn(group); got != want {
 				t.Errorf("%s of %s: %d, want %d", limit, group, got, want)
 			}
 		}
@@ -113,6 +131,16 @@ func TestLimitOfGroups(t *testing.T) {
 		write("/", "7000000\n")
 		has("/docker/of/the/host", 7000000)
 		has("/a", 3000000)
+		for file, text := range map[string]string{tree.usage: "1900000\n",
+			"memory.stat": "anon 5\n" + tree.cache[0] + " 300000\nhierarchical_memory_limit 9\n" + tree.cache[1] +
+				" 100000\n"} {
+			if err := os.WriteFile(filepath.Join(tree.root, "a", file), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		has("/a/b/c", 1500000)
+		write("a", "1000000\n")
+		has("/a/b", 0)
 	}
 }
 

@@ -35,6 +35,7 @@ func (s *session) turn(begin uint64) error {
 	if err != nil {
 		return err
 	}
+	s.budget.Holds(uint64(s.delivery.Size() + s.loaded.frames.Size()))
 	s.loader.SayTrouble()
 	s.delivery.Flush(settled)
 	s.growth.Grow()

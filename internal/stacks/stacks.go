@@ -13,6 +13,7 @@ import (
 	"github.com/startrace/startrace/internal/output"
 	"github.com/startrace/startrace/internal/symbols"
 	"github.com/startrace/startrace/internal/until"
+	"github.com/startrace/startrace/internal/unwind"
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -32,6 +33,23 @@ type Names struct {
 }
 
 var _ value.StackSource = (*Names)(nil)
+
+// usualKernelBytes is what the names of the kernel take while they are being read.
+const usualKernelBytes = 6 << 20
+
+// Size is about how many bytes the names of the kernel take, and what is being read to walk along stacks.
+func (n *Names) Size() int {
+	size := 0
+	if n.Kernel.symbols != nil {
+		size = n.Kernel.symbols.Bytes()
+	} else if n.Kernel.reading != nil {
+		size = usualKernelBytes
+	}
+	if walks := &n.Processes.Walks; walks.On() && walks.keeper.Reading() {
+		size += unwind.ReadingSize
+	}
+	return size
+}
 
 // New knows no names yet. It waits for those that are read no longer than wait says.
 func New(m *output.Messages, wait *until.Wait) *Names {

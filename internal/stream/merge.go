@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"unsafe"
 
 	"github.com/startrace/startrace/internal/wire"
 )
@@ -89,6 +90,11 @@ func (m *Merger) insert(e entry) {
 
 // Held is the number of records that wait.
 func (m *Merger) Held() int { return len(m.entries) }
+
+// Size is how many bytes it takes, also for records that are yet to come.
+func (m *Merger) Size() int {
+	return cap(m.arena) + cap(m.spare) + cap(m.entries)*int(unsafe.Sizeof(entry{}))
+}
 
 // Late is the number of records that were delivered after later ones.
 func (m *Merger) Late() uint64 { return m.late }

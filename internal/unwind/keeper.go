@@ -216,6 +216,16 @@ func (k *Keeper) Busy() bool {
 	return k.reading > mostWaiting
 }
 
+// ReadingSize is about how many bytes are taken while the rows of large files are made.
+const ReadingSize = mostAtOnce * 8 << 20
+
+// Reading reports whether files are being read.
+func (k *Keeper) Reading() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.reading > 0
+}
+
 // Trouble gives what is to be told, each thing once. What has panicked on another goroutine panics here.
 func (k *Keeper) Trouble() []string {
 	k.mu.Lock()

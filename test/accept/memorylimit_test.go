@@ -78,6 +78,32 @@ func TestSoakMemoryLimit(t *testing.T) {
 	tried.Many(t, "%d calls, each printed", calls/soak(t))
 }
 
+// The events that are on their way are no values of the script: in a small cgroup a tool goes on at full rate, however
+// little memory is left for values, and what it could not take is said to be lost.
+func TestSmallGroups(t *testing.T) {
+	needTracing(t)
+	const calls = 200_000
+	for _, limit := range []int{36 << 20, 48 << 20, 64 << 20} {
+		t.Run(fmt.Sprintf("%d MB", limit>>20), func(t *testing.T) {
+			procs, shown := limited(t, limit), filepath.Join(t.TempDir(), "shown")
+			cmd := exec.Command("sh", "-c", `echo $$ >"$0" && exec "$@"`, procs, program(t, "startrace"),
+				"--drain", "1m", "-o", shown, "trace", "syscall:getppid", "-c",
+				fmt.Sprintf("%s -report %s getppid %d", program(t, "workload"), os.DevNull, calls))
+			var stderr strings.Builder
+			cmd.Stderr = &stderr
+			if err := cmd.Run(); err != nil {
+				t.Fatalf("%v\n%s", err, excerpt(stderr.String()))
+			}
+			out, err := os.ReadFile(shown)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkAccount(t, ended{stderr: stderr.String()}, strings.Count(string(out), "syscall:getppid ret="), calls)
+		})
+	}
+	tried.Many(t, "%d limits", 3)
+}
+
 // Values that grow without end in a control group end the run with a message, before the kernel ends it without one.
 func TestSoakMemoryOfValues(t *testing.T) {
 	limits := []int{48 << 20, 100 << 20, 400 << 20}
