@@ -72,7 +72,7 @@ func changed(f *elffile.File, a *arch, t *table) *table {
 	if _, ok, _ := f.Section(goNote); !ok {
 		return out
 	}
-	for _, fn := range f.GoNamed(slices.Collect(maps.Keys(changes))) {
+	for _, fn := range elffile.GoNamed(f, slices.Collect(maps.Keys(changes))) {
 		a.change(out, t, fn)
 	}
 	return out

@@ -32,7 +32,7 @@ func signalReturns(f *elffile.File, a *arch, code []elffile.CodeSection) *table 
 	var room []byte
 	for _, s := range code {
 		for at := s.Addr; at < s.End() && left >= signalPiece; at += min(signalPiece, s.End()-at) {
-			piece, err := f.CodeInto(room, at, min(signalPiece+overlap, s.End()-at))
+			piece, err := elffile.CodeInto(room, f, at, min(signalPiece+overlap, s.End()-at))
 			if err != nil { // it is not loaded
 				break
 			}

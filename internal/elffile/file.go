@@ -241,10 +241,10 @@ func (f *File) Addr(offset uint64) (uint64, bool) {
 }
 
 // Code reads n bytes at an address; fewer where the segment ends.
-func (f *File) Code(addr, n uint64) ([]byte, error) { return f.CodeInto(nil, addr, n) }
+func (f *File) Code(addr, n uint64) ([]byte, error) { return CodeInto(nil, f, addr, n) }
 
-// CodeInto is Code that reads into room, as far as that is large enough.
-func (f *File) CodeInto(room []byte, addr, n uint64) ([]byte, error) {
+// CodeInto is File.Code that reads into room, as far as that is large enough.
+func CodeInto(room []byte, f *File, addr, n uint64) ([]byte, error) {
 	for _, s := range f.Segments() {
 		if addr < s.Addr || addr-s.Addr >= s.Size {
 			continue

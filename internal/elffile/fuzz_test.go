@@ -70,7 +70,7 @@ func FuzzFile(f *testing.F) {
 				t.Errorf("%+v: %v", fn, err)
 			}
 		}
-		file.GoNamed([]string{"main.main", ""})
+		GoNamed(file, []string{"main.main", ""})
 		file.Golang()
 		if _, err := file.Find(glob); (err == nil) != (len(list) > 0) {
 			t.Error(err)

@@ -11,7 +11,7 @@ import (
 // GoNamed gives the functions of some names by address, as far as Go's table has them. The table of a large program has
 // as many bytes as its code. Of a file whose functions nobody has asked for it is read in pieces, and nothing of it is
 // kept.
-func (f *File) GoNamed(names []string) []Function {
+func GoNamed(f *File, names []string) []Function {
 	if section := f.goTableSection(); !f.golangRan && section != nil && section.Type != elf.SHT_NOBITS &&
 		section.Flags&elf.SHF_COMPRESSED == 0 {
 		if text, sure := f.goText(section.Addr); sure {

@@ -24,7 +24,7 @@ func TestGoNamed(t *testing.T) {
 		names = append(names, whole.table[0].Name, whole.table[len(whole.table)-1].Name)
 		f := open(t, path, Options{})
 		before := allocated()
-		got := f.GoNamed(names)
+		got := GoNamed(f, names)
 		took := allocated() - before
 		if want := whole.Named(names); !slices.Equal(got, want) || len(got) < 4 {
 			t.Errorf("%d: got %+v, want %+v", i, got, want)
@@ -54,7 +54,7 @@ func TestGoNamedDamaged(t *testing.T) {
 				damaged[section.Offset+8*word+i] = b
 			}
 			write(t, path, damaged)
-			for _, fn := range open(t, path, Options{}).GoNamed([]string{"runtime.gopark"}) {
+			for _, fn := range GoNamed(open(t, path, Options{}), []string{"runtime.gopark"}) {
 				if fn.Size > 1<<32 {
 					t.Errorf("word %d is all %#x: %+v", word, b, fn)
 				}

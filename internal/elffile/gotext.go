@@ -14,7 +14,7 @@ import (
 // remains, the start of .text, is right if Go's linker linked the program; a C
 // linker, for cgo, puts C code before.
 func (f *File) goText(table uint64) (text uint64, sure bool) {
-	if text, ok := f.symbolNamed("runtime.text"); ok {
+	if text, ok := symbolNamed(f, "runtime.text"); ok {
 		return text, true
 	}
 	if symbols, err := f.elf.Symbols(); err == nil {

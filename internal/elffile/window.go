@@ -71,7 +71,7 @@ const maxLongName = 1 << 20
 
 // symbolNamed gives the value of a symbol of .symtab, without reading the others; not ok: there is none whose name
 // stands for itself.
-func (f *File) symbolNamed(name string) (value uint64, ok bool) {
+func symbolNamed(f *File, name string) (value uint64, ok bool) {
 	table := f.elf.SectionByType(elf.SHT_SYMTAB)
 	if table == nil || f.Is32 || int(table.Link) >= len(f.elf.Sections) ||
 		table.Flags&elf.SHF_COMPRESSED != 0 {
