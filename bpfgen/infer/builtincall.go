@@ -343,12 +343,14 @@ func callAbs(b *body, args []arg, pos plan.Pos) val {
 func callLen(b *body, args []arg, pos plan.Pos) val {
 	a := want(args, 1, 1, "len(x)", pos)
 	a[0] = asText(a[0], pos)
-	if elems, ok := b.elements(a[0], pos); ok {
-		return intVal(int64(len(elems)))
-	}
 	if arr, ok := a[0].obj.(*arrayObj); ok {
 		arr.mustEnd(pos)
-		return intVal(int64(arr.len))
+	}
+	if n := a[0].arrayLen(); n > 0 {
+		return intVal(int64(n))
+	}
+	if elems, ok := b.elements(a[0], pos); ok {
+		return intVal(int64(len(elems)))
 	}
 	if s, ok := a[0].obj.(*regStruct); ok {
 		if n, ok := s.length(b); ok {

@@ -55,6 +55,7 @@ func TestArraysOfTracepoints(t *testing.T) {
 		{"print(e.args.odd)", "odd is a dynamic array of struct strange[], which have no form as numbers"},
 		{"print(e.args.wide)", "wide has 24 bytes; a kernel half computes with 64 bits"},
 		{"print(e.args.long_one)", "an array of 65 elements is no value as a whole"},
+		{"print(len(e.args.long_one))", "send r0 65:s64"},
 		{"print(e.args.dyn[-1])", "index -1 of an array whose length each event says: want one from 0 on"},
 	} {
 		p := planOf(t, `probe("tracepoint:test:arrays", lambda e: `+c.body+`)`)

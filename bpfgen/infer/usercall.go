@@ -245,7 +245,7 @@ func (u arguments) either(f *builtin, x *syntax.CallExpr, number func([]uval) bo
 }
 
 // lenOf is len(x) in a user half, where only the kernel knows the length of a list of a program, and of an array of a
-// tracepoint that may be cut.
+// tracepoint that may be cut. An array need be no value for its length.
 func lenOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	if len(x.Args) != 1 {
 		return u.calling().byUser(f, x, u.calling().captureArgs(x.Args))
@@ -256,7 +256,8 @@ func lenOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 		_, ofEvent := v.v.obj.(*dynArray)
 		_, ofLibrary := library{u.b}.size(v.v, x.Lparen)
 		o, ofGo := v.v.obj.(*goValue)
-		if ofGo && o.counts() || ofEvent || ofLibrary || u.b.attributes().isList(v.v, x.Lparen) {
+		ofArray := v.v.arrayLen() > 0
+		if ofGo && o.counts() || ofEvent || ofLibrary || ofArray || u.b.attributes().isList(v.v, x.Lparen) {
 			return u.partOf(x, argValue(x.Args[0]), v, f.kernel(u.b, []arg{{"", v.v, start(x.Args[0])}}, x.Lparen))
 		}
 		u.b.attributes().noPointer(v.v, x.Lparen)

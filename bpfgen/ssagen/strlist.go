@@ -10,7 +10,7 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// maxStrings bounds the strings of a list; more are cut. maxCounted bounds those that are counted, where the kernel runs
+// maxStrings bounds the strings of a list; more are cut. maxCounted bounds those that are counted where the kernel runs
 // the loop.
 const (
 	maxStrings = 128

@@ -41,8 +41,8 @@ probe("syscall:execve", told)
 	}
 }
 
-// The arguments of a call that its program has never touched are those of the new program's memory, also where there are
-// more than a list has room for, and behind the words that an interpreter gets.
+// The arguments of a call that its program has never touched are those of the new program's memory, also where there
+// are more than a list has room for, and behind the words that an interpreter gets.
 //
 // > Strings beyond the 128th tell how the two belong together: where such a list has more than 16384, or more than 128
 // > before Linux 6.2, its strings that could not be read are FAULT.

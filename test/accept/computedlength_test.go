@@ -159,3 +159,25 @@ probe("uprobe:BIN:f", lambda e: print("saw", e.args.n))
 		}
 	}
 }
+
+// The length of an array needs no value of the array: of lists within an array, and of more elements than a value has.
+//
+// > `len(a)` is its length, in both halves.
+func TestLengthsWithoutAValue(t *testing.T) {
+	const probes = `
+probe("uprobe:BIN:f.c:OUTER", lambda e: print("saw", len(e.vars.cube), len(e.vars.cube[1]), len(e.vars.cube[1][0])))
+probe("uprobe:BIN:f.c:OUTER", lambda e: print("saw", *e.value),
+	kernel = lambda e: (len(e.vars.cube), len(e.vars.cube[1]), len(e.vars.cube[1][0])))
+`
+	_, saw := sawLengths(t, "gcc -g -O0", probes)
+	if got := strings.Join(saw[:min(len(saw), 2)], "; "); got != "2 3 4; 2 3 4" {
+		t.Errorf("got %s", got)
+	}
+	got := printed(t, "gcc -g -O0", "long.c", "struct { long all[100]; } s;\nint main(void) { return s.all[0]; }\n", `
+probe("uprobe:BIN:main", lambda e: print(len(e.globals.s.all), e.globals.s.all[99]))
+probe("uprobe:BIN:main", lambda e: print(e.value), kernel = lambda e: len(e.globals.s.all))
+`)
+	if got != "100 0, 100" {
+		t.Errorf("got %s", got)
+	}
+}
