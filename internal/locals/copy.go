@@ -53,7 +53,7 @@ func (p *parameters) compiler() {
 	}
 	producer, _ := root.Val(dwarf.AttrProducer).(string)
 	p.gcc = strings.HasPrefix(producer, "GNU ")
-	p.golang = strings.HasPrefix(producer, "Go cmd/compile")
+	p.golang = ofGo(p.copy.Unit())
 	p.plain = !p.golang && p.unmoving(p.function, 0)
 }
 

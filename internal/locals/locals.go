@@ -380,7 +380,11 @@ func (w *walk) variable(e *dwarfinfo.Entry, depth int) error {
 	if e.Tag == dwarf.TagVariable && !listed && later && ofTheCall(place) {
 		v.Place = location.Place{} // what lies there is not it yet
 	}
-	if strings.HasPrefix(v.Name, "&") {
+	if !listed && w.captured(e) && ofTheCall(place) {
+		v.Place = location.Place{}
+	}
+	if name, escaped := strings.CutPrefix(v.Name, "&"); escaped {
+		v.Name = name
 		v = w.escaped(v)
 	}
 	w.see(v, seen{depth, origin(chain), declared})
@@ -406,16 +410,18 @@ func (w *walk) index(name string) int {
 // the compiler needs.
 func (w *walk) named(e *dwarfinfo.Entry, chain []*dwarfinfo.Entry) (v Variable) {
 	name, _ := dwarfinfo.Attribute(chain, dwarf.AttrName).(string)
-	if made, _ := dwarfinfo.Attribute(chain, dwarf.AttrArtificial).(bool); made && e.Tag == dwarf.TagVariable {
-		return v
-	}
-	if name == "" || name[0] == '~' || name == "_" {
+	made, _ := dwarfinfo.Attribute(chain, dwarf.AttrArtificial).(bool)
+	if name == "" || name[0] == '~' || name == "_" || made && e.Tag == dwarf.TagVariable && ofCompiler(name) {
 		return v
 	}
 	v.Name = name
 	v.Type, _ = dwarfinfo.Attribute(chain, dwarf.AttrType).(dwarf.Offset)
 	return v
 }
+
+// ofCompiler reports whether a compiler has made up a name, as __range1 in a for of C++. Other names of variables that
+// compilers make are of the source: clang says of those of auto [a, b] that it made them.
+func ofCompiler(name string) bool { return strings.HasPrefix(name, "__") || strings.Contains(name, ".") }
 
 // onStack reports whether a place is memory of the call, and not that of a static variable.
 func onStack(p location.Place) bool {
@@ -532,9 +538,30 @@ func (w *walk) typeIn(u *dwarfinfo.Unit) func(uint64) (location.Base, bool) {
 	}
 }
 
+// attrGoClosureOffset says of a variable of Go that a closure has captured it (since 1.23).
+const attrGoClosureOffset = dwarf.Attr(0x2907)
+
+// captured reports whether a variable is one that a closure has captured, at the line at which the closure begins:
+// there it is still to be copied from where the closure has it.
+func (w *walk) captured(e *dwarfinfo.Entry) bool {
+	chain := w.Data.Origins(w.function)
+	begins, _ := dwarfinfo.Attribute(chain, dwarf.AttrDeclLine).(int64)
+	return w.source.Number > 0 && int64(w.source.Number) <= begins && (e.Has(attrGoClosureOffset) ||
+		e.Tag == dwarf.TagVariable && ofGo(w.function.Unit()))
+}
+
+// ofGo reports whether Go has compiled a unit.
+func ofGo(u *dwarfinfo.Unit) bool {
+	root, err := u.Root()
+	if err != nil || root == nil {
+		return false
+	}
+	producer, _ := root.Val(dwarf.AttrProducer).(string)
+	return strings.HasPrefix(producer, "Go cmd/compile")
+}
+
 // escaped is a variable of Go that lies on the heap: there is a pointer to it, with & in front of its name.
 func (w *walk) escaped(v Variable) Variable {
-	v.Name = v.Name[1:]
 	e, err := w.Data.Entry(v.Type)
 	if err != nil || e == nil || e.Tag != dwarf.TagPointerType {
 		v.Place = location.Place{Kind: location.Unreadable}

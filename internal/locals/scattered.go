@@ -3,6 +3,7 @@ package locals
 import (
 	"debug/dwarf"
 	"slices"
+	"strings"
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/location"
@@ -115,6 +116,8 @@ func (s *scattered) block(e *dwarfinfo.Entry, outer, depth int) error {
 func (s *scattered) add(e *dwarfinfo.Entry, outer int) error {
 	chain := s.Data.Origins(e)
 	v := s.named(e, chain)
+	name, escaped := strings.CutPrefix(v.Name, "&")
+	v.Name = name
 	declared, _ := dwarfinfo.Attribute(chain, dwarf.AttrDeclLine).(int64)
 	before, known := s.found[v.Name]
 	as := seen{outer, origin(chain), declared}
@@ -132,6 +135,9 @@ func (s *scattered) add(e *dwarfinfo.Entry, outer int) error {
 	}
 	if listed {
 		v.Place = place
+	}
+	if escaped {
+		v = s.escaped(v)
 	}
 	if !known {
 		s.names = append(s.names, v.Name)
