@@ -3,6 +3,7 @@ package signature
 import (
 	"debug/dwarf"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
@@ -109,7 +110,7 @@ const maxMangled = 16
 var otherConventions = map[int64]bool{3: true, 0xc1: true, 0xc5: true, 0xcb: true}
 
 // plain reports whether a function was compiled without optimization, which changes no calls: each of its variables
-// and parameters has one place in its frame all the time.
+// and parameters has one place in its frame all the time, or has its address there.
 func (f *finder) plain(e *dwarfinfo.Entry) bool {
 	const fbreg = 0x91 // DW_OP_fbreg
 	fixed, moving := 0, 0
@@ -117,7 +118,8 @@ func (f *finder) plain(e *dwarfinfo.Entry) bool {
 		if v.Tag != dwarf.TagFormalParameter && v.Tag != dwarf.TagVariable {
 			return nil
 		}
-		if place, ok := v.Val(dwarf.AttrLocation).([]byte); ok && len(place) > 0 && place[0] == fbreg {
+		place, ok := v.Val(dwarf.AttrLocation).([]byte)
+		if ok && len(place) > 0 && place[0] == fbreg || f.keptByAddress(v, e) {
 			fixed++
 		} else {
 			moving++
@@ -125,6 +127,27 @@ func (f *finder) plain(e *dwarfinfo.Entry) bool {
 		return nil
 	})
 	return err == nil && fixed > 0 && moving == 0
+}
+
+// keptByAddress reports whether a parameter of Rust is where an address leads that a register or the frame has, from
+// some instruction behind the first one of its function on. So rustc has it without optimization of what is passed by
+// its address; with it a parameter is known from the first instruction on.
+func (f *finder) keptByAddress(v, function *dwarfinfo.Entry) bool {
+	const breg0, breg31, deref, entryValue, gnuEntryValue = 0x70, 0x8f, 0x06, 0xa3, 0xf3
+	low, ok := function.Val(dwarf.AttrLowpc).(uint64)
+	if f.language != langRust || v.Tag != dwarf.TagFormalParameter || !ok {
+		return false
+	}
+	list, listed, err := v.Spans()
+	if !listed || err != nil || len(list) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(list, func(s dwarfinfo.Span) bool {
+		is, n := s.Expr, len(s.Expr)
+		register := n > 1 && is[0] >= breg0 && is[0] <= breg31
+		kept := register && (n == 2 && is[1] == 0 || n > 2 && is[n-1] == deref)
+		return s.Low <= low || !kept && (n == 0 || is[0] != entryValue && is[0] != gnuEntryValue)
+	})
 }
 
 // alteration is what an optimizer may have done to a function of which it changes the calls: that of LLVM takes a

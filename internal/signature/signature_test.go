@@ -232,10 +232,11 @@ int main(void) { return 0; }
 // > Their results are FAULT, too, where the compiler may have taken them away: of clones of gcc (`.isra`, `.part`), and
 // > of functions that clang or Rust may have changed.
 func TestNotCertain(t *testing.T) {
-	const ofRust = "#[inline(never)] fn pair(p: (i64, f64)) -> i64 { p.0 }\n" +
-		"#[inline(never)] fn two(a: i64) -> (i64, i64) { (a, a + 1) }\n" +
-		"#[inline(never)] fn real(p: (i64, f64)) -> f64 { p.1 }\n" +
-		"fn main() { println!(\"{} {} {}\", pair((1, 2.0)), two(3).1, real((1, 2.0))); }"
+	const ofRust = "struct Two(i32, i32);\nstruct Real(f64);\n" + // which could be as in C
+		"#[inline(never)] fn pair(p: Two) -> i64 { p.0 as i64 + p.1 as i64 }\n" +
+		"#[inline(never)] fn two(a: i32) -> Two { Two(a, a + 1) }\n" +
+		"#[inline(never)] fn real(p: Real) -> f64 { p.0 }\n" +
+		"fn main() { println!(\"{} {} {}\", pair(Two(1, 2)), two(3).1, real(Real(1.0))); }"
 	for _, test := range []struct{ command, file, source, symbol, want string }{
 		{"clang -g -O1", "x.c", ofC, "hidden", "unknown (unknown)"},
 		{"go build", "x.go", ofGo, "main.generic[", "s64 (unknown)"},

@@ -27,8 +27,9 @@ type Value struct {
 	gaps [][2]int
 	// dropped: the compiler says of no place that it is there, so callers may pass nothing for it.
 	dropped bool
-	// Indirect: the one piece holds the address of the value.
-	Indirect bool
+	// Indirect: the one piece holds the address of the value. Scattered: pieces on the stack do not lie there as in the
+	// value.
+	Indirect, Scattered bool
 }
 
 // A Piece is a part of a value: the bytes from At on are at Place.
@@ -41,7 +42,7 @@ type Piece struct {
 
 // InMemory reports whether the value lies on the stack, whole.
 func (v *Value) InMemory() bool {
-	return !v.Indirect && len(v.Pieces) > 0 && v.Pieces[0].Where == abi.Stack
+	return !v.Indirect && !v.Scattered && len(v.Pieces) > 0 && v.Pieces[0].Where == abi.Stack
 }
 
 // pieces are those of a value of C at its place.

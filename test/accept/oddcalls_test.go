@@ -28,7 +28,7 @@ int main(void) {
 //
 // > Some functions are as without debug information: those that the compiler may have changed (clones, static functions
 // > of clang in optimized code, also those that a linker made local), those with a calling convention of their own,
-// > functions with structs of Rust by value, and generic functions of Go.
+// > and generic functions of Go.
 // > Their results are FAULT, too, where the compiler may have taken them away: of clones of gcc (`.isra`, `.part`), and
 // > of functions that clang or Rust may have changed.
 // > Other results are known all the same.
