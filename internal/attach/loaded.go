@@ -239,10 +239,11 @@ type leftOut struct {
 func (o *leftOut) has(p *program) bool { return slices.Contains(o.programs, p) }
 
 // memoryLeft is how much of the machine's memory is left while the maps of a unit are made: bytes, less those of the
-// maps so far. It was read if read is set, and could be if known is.
+// maps so far. It was read if read is set. of says in words what has that; "": it is not known.
 type memoryLeft struct {
-	bytes       uint64
-	read, known bool
+	bytes uint64
+	read  bool
+	of    string
 }
 
 // A rank says when programs are attached: those of a lower rank come first. The ends of spans come before their starts,

@@ -13,6 +13,8 @@ import (
 
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/memory"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -65,10 +67,10 @@ func mapMemory(m *ebpf.MapSpec) uint64 {
 func (l *Loaded) checkMemory(name string, m *ebpf.MapSpec, left *memoryLeft) error {
 	need := mapMemory(m)
 	if need > smallMap && !left.read {
-		left.bytes, left.known = availableMemory()
+		left.bytes, left.of = availableMemory()
 		left.read = true
 	}
-	if left.known && need > left.bytes/4*3 {
+	if left.of != "" && need > left.bytes/4*3 {
 		return tooLarge(l.unit, name, m, unix.ENOMEM)
 	}
 	left.bytes -= min(need, left.bytes)
@@ -78,8 +80,23 @@ func (l *Loaded) checkMemory(name string, m *ebpf.MapSpec, left *memoryLeft) err
 // smallMap is what every machine has.
 const smallMap = 1 << 20
 
-// availableMemory is MemAvailable of proc(5), in bytes.
-func availableMemory() (uint64, bool) {
+// availableMemory is what maps may take, in bytes, and in words what has that: the machine, or the control group of this
+// process, which maps count against since 5.11; "": it is not known.
+func availableMemory() (left uint64, of string) {
+	if n, ok := machineMemory(); ok {
+		left, of = n, "that are free"
+	}
+	version, err := kernel.Release()
+	if n := memory.InGroup(); err == nil && version.AtLeast(5, 11) && of != "" && n < left {
+		left, of = n, ofGroup
+	}
+	return left, of
+}
+
+const ofGroup = "that the control group (cgroup) of startrace leaves"
+
+// machineMemory is MemAvailable of proc(5), in bytes.
+func machineMemory() (uint64, bool) {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return 0, false
@@ -111,16 +128,19 @@ func tooLarge(u *bpfgen.Unit, name string, m *ebpf.MapSpec, err error) error {
 	if m.Type == ebpf.RingBuf {
 		need, less = "the ring buffer of events needs "+megabytes(mapMemory(m))+" of memory", "aggregate with kernel="
 	}
-	left, known := availableMemory()
+	left, of := availableMemory()
 	switch {
 	case errors.Is(err, unix.E2BIG) && m.KeySize > maxOldKey && mapMemory(m) < 1<<32:
 		e.Msg = fmt.Sprintf("the keys of %s take %d bytes, and this kernel allows %d: "+
 			"shorten their strings (--str-max, cstr(p, n))", what, m.KeySize, maxOldKey)
 	case errors.Is(err, unix.E2BIG):
 		e.Msg = need + ", more than this kernel allows: " + less
-	case known && mapMemory(m) > left/4*3:
-		e.Msg = fmt.Sprintf("%s, and may take three quarters of the %s that are free: %s", need, megabytes(left), less)
-	case known:
+	case of != "" && mapMemory(m) > left/4*3:
+		if of == ofGroup {
+			less = "raise its limit, or " + less
+		}
+		e.Msg = fmt.Sprintf("%s, and may take three quarters of the %s %s: %s", need, megabytes(left), of, less)
+	case of != "":
 		e.Msg = fmt.Sprintf("%s, which the kernel refuses though %s are free, as where a cgroup or a container has a "+
 			"limit: raise that, or %s", need, megabytes(left), less)
 	default:

@@ -43,7 +43,7 @@ type Needs struct {
 	// Unwanted gives an error once what is being made is wanted no more.
 	Unwanted func() error
 	// Fit makes room for what the kernel takes, before maps are made and behind that.
-	Fit func()
+	Fit func() error
 }
 
 // A compiler makes the units of parts.

@@ -57,11 +57,15 @@ func (l *Loader) Load(p *parts.Part) error {
 	compiled := time.Now()
 	attach.RaiseMemlock() // the command of -c, which keeps its own limit, waits already
 	var err error
-	l.Run.Fit()
+	if err := l.Run.Fit(); err != nil {
+		return err
+	}
 	if p.Loaded, err = attach.Load(p.Unit, l.Options(p)); err != nil {
 		return l.NameScript(err)
 	}
-	l.Run.Fit()
+	if err := l.Run.Fit(); err != nil {
+		return errors.Join(err, p.Loaded.Close())
+	}
 	l.Run.Parts.Add(p)
 	for _, bind := range l.Binders {
 		if err := bind(p); err != nil {

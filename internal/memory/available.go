@@ -14,7 +14,7 @@ import (
 // Available is how many bytes more this process can have: of the machine, of its control group and those above, and
 // by its own limit of addresses.
 func Available() uint64 {
-	return min(freeMemory(), freeInGroup(), freeAddresses())
+	return min(freeMemory(), InGroup(), freeAddresses())
 }
 
 const unlimited = 1 << 62
@@ -51,8 +51,9 @@ var (
 	version2 = hierarchy{"/sys/fs/cgroup", "memory.max", "memory.current", []string{"inactive_file", "active_file"}}
 )
 
-// freeInGroup is what the groups of this process and those above leave.
-func freeInGroup() uint64 {
+// InGroup is what the control groups of this process and those above leave, more than any machine has where there is no
+// limit.
+func InGroup() uint64 {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return unlimited

@@ -135,24 +135,33 @@ func (b *Budget) Holds(n uint64) {
 	}
 }
 
+// room is what a run takes beside the maps at least.
+const room = 6 << 20
+
 // tight is what is left where a run gives back what it can before it takes more.
 const tight = Default
 
 // Fit makes the collector keep to what is left, where that is little: the maps of programs are taken of the same
-// memory. It is called before they are made and behind that.
-func (b *Budget) Fit() {
-	if b == nil || freeInGroup() >= tight {
-		return
+// memory. It is called before they are made and behind that. It is an error where so little is left that the kernel
+// would end the run without a word.
+func (b *Budget) Fit() error {
+	if b == nil || InGroup() >= tight {
+		return nil
 	}
 	debug.FreeOSMemory()
+	if left := InGroup(); left < room {
+		return fmt.Errorf("the control group (cgroup) of startrace leaves %s of memory, and a run takes %s: raise its "+
+			"limit, or end what else is in it", inMB(left), inMB(room))
+	}
 	has := read("memory/classes/total:bytes") - read("memory/classes/heap/released:bytes")
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.base = min(read("gc/heap/live:bytes"), least) // of which little can be the script's
-	if soft := max(least, has+freeInGroup()/2); soft < b.soft && !b.closed.Load() {
+	if soft := max(least, has+InGroup()/2); soft < b.soft && !b.closed.Load() {
 		b.soft = soft
 		debug.SetMemoryLimit(int64(soft))
 	}
+	return nil
 }
 
 // Renew lets something run that ends a run whose values have taken too much, as the functions that print results. It

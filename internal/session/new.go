@@ -105,7 +105,7 @@ func (s *session) makeDelivery() {
 func (s *session) makeLoader() {
 	l := loading.New(loading.Needs{Messages: s.messages, Machine: s.machine, Host: s.host, Target: s.target,
 		Bell: s.bell, Parts: &s.loaded.parts, Frames: s.loaded.frames, Drain: s.delivery.DrainList, Aside: s.aside,
-		Unwanted: s.unwanted, Fit: func() { s.budget.Fit() }})
+		Unwanted: s.unwanted, Fit: func() error { return s.budget.Fit() }})
 	s.cgroup, s.cpus = changes.NewCgroup(l), changes.NewCPUs(l)
 	l.Binders = []func(*parts.Part) error{
 		l.KeepTypes, s.loaded.names.Bind, func(p *parts.Part) error { return s.growth.Follow(p) }, s.cpus.Bind,

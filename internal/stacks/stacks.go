@@ -34,16 +34,22 @@ type Names struct {
 
 var _ value.StackSource = (*Names)(nil)
 
-// usualKernelBytes is what the names of the kernel take while they are being read.
-const usualKernelBytes = 6 << 20
+// What the names of the kernel take while they are being read, and those of programs that stacks lead through.
+const (
+	usualKernelBytes  = 6 << 20
+	usualProgramBytes = 8 << 20
+)
 
-// Size is about how many bytes the names of the kernel take, and what is being read to walk along stacks.
+// Size is about how many bytes names take, and what is being read to walk along stacks.
 func (n *Names) Size() int {
 	size := 0
 	if n.Kernel.symbols != nil {
 		size = n.Kernel.symbols.Bytes()
 	} else if n.Kernel.reading != nil {
 		size = usualKernelBytes
+	}
+	if len(n.tables) > 0 {
+		size += usualProgramBytes
 	}
 	if walks := &n.Processes.Walks; walks.On() && walks.keeper.Reading() {
 		size += unwind.ReadingSize

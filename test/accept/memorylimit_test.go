@@ -104,6 +104,29 @@ func TestSmallGroups(t *testing.T) {
 	tried.Many(t, "%d limits", 3)
 }
 
+// What does not fit into a cgroup is refused with words that say so, before the kernel ends the run without any: a
+// large table, and all maps of a tool together.
+func TestTooSmallGroups(t *testing.T) {
+	needTracing(t)
+	if !atLeast(t, 5, 11) {
+		t.Skip("needs a kernel that counts maps against cgroups (5.11)")
+	}
+	for tool, limit := range map[string]int{"memleak": 64 << 20, "offcputime": 34 << 20} {
+		t.Run(tool, func(t *testing.T) {
+			cmd := exec.Command("sh", "-c", `echo $$ >"$0" && exec "$@"`, limited(t, limit), program(t, "startrace"),
+				tool, "-c", program(t, "workload")+" getppid 1")
+			var stderr strings.Builder
+			cmd.Stderr = &stderr
+			err := cmd.Run()
+			if cmd.ProcessState.ExitCode() != 125 ||
+				!strings.Contains(stderr.String(), "the control group (cgroup) of startrace leaves") {
+				t.Errorf("%v, want exit code 125 and a message: %s", err, excerpt(stderr.String()))
+			}
+		})
+	}
+	tried.Many(t, "%d tools", 2)
+}
+
 // Values that grow without end in a control group end the run with a message, before the kernel ends it without one.
 func TestSoakMemoryOfValues(t *testing.T) {
 	limits := []int{48 << 20, 100 << 20, 400 << 20}
