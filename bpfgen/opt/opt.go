@@ -46,8 +46,9 @@ var memoryPasses = []pass{
 
 // lastPasses are run once behind the others, which would undo them.
 var lastPasses = []pass{
-	{"sink", sink},       // values down to where they are needed
-	{"returns", returns}, // equal ends become one block
+	{"recompute", recompute}, // many cheap values in each block that needs them
+	{"sink", sink},           // values down to where they are needed
+	{"returns", returns},     // equal ends become one block
 	{"thread", thread},
 	{"dead", dead},
 	{"callzero", callZero}, // ends that need not set R0
@@ -72,6 +73,8 @@ var passOrder = []struct{ before, after, reason string }{
 	{"thread", "merge", "a block that edges go past has one predecessor less"},
 	{"thread", "bypass", "bypass adds parameters; thread does without"},
 	{"bypass", "merge", "as for thread"},
+	{"cse", "recompute", "copies of a value are equal"},
+	{"recompute", "sink", "a value that is only used in its block need not move out of it"},
 	{"cse", "sink", "of two equal values the one that dominates must not have moved"},
 	{"returns", "thread", "an end that was replaced is an empty block to pass"},
 	{"thread", "dead", "what is passed is not reached"},
