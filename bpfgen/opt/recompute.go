@@ -10,8 +10,8 @@ import (
 // room for 64, which other values need, too.
 const manyKept = 32
 
-// recompute computes cheap values anew in each block that uses them, but for loops, where so many would have to be kept that they fill
-// the stack. cse makes one value of equal ones, as of the sums in
+// recompute computes cheap values anew in each block that uses them, but for loops, where so many would have to be kept
+// that they fill the stack. cse makes one value of equal ones, as of the sums in
 //
 //	for i in range(20):
 //	    for j in range(20):
@@ -21,18 +21,23 @@ const manyKept = 32
 func recompute(f *ir.Func) bool {
 	order := f.Order()
 	users, depth := allUsers(f, order), f.LoopDepth(order)
-	var kept []*ir.Value
+	var cheap []*ir.Value
+	kept := 0
 	for _, b := range order {
 		for _, v := range b.Values {
-			if sinks(v) && !isSteady(v) && mayBeCopied(v, users[v.ID]) {
-				kept = append(kept, v)
+			if !isCheap(v) || isTested(v, users[v.ID]) {
+				continue
+			}
+			cheap = append(cheap, v)
+			if slices.ContainsFunc(users[v.ID], func(u user) bool { return u.b != b }) {
+				kept++
 			}
 		}
 	}
-	if len(kept) <= manyKept {
+	if kept <= manyKept {
 		return false
 	}
-	for _, v := range slices.Backward(kept) { // operands behind what is made of them
+	for _, v := range slices.Backward(cheap) { // operands behind what is made of them
 		for _, u := range users[v.ID] {
 			if u.b == v.Block || depth[u.b.ID] > depth[v.Block.ID] {
 				continue
@@ -47,17 +52,26 @@ func recompute(f *ir.Func) bool {
 	return true
 }
 
-// mayBeCopied reports whether v is used in other blocks, and tested in none: of a copy the verifier would not know what
-// the test has shown of v.
-func mayBeCopied(v *ir.Value, users []user) bool {
-	elsewhere := false
-	for _, u := range users {
-		if u.v == nil && u.b.Term.Kind == ir.Branch && (u.b.Term.X == v || u.b.Term.Y == v) {
-			return false
-		}
-		elsewhere = elsewhere || u.b != v.Block
+// isCheap reports whether v is computed of one value, or of two that are cheap themselves.
+func isCheap(v *ir.Value) bool {
+	if isSteady(v) || isMade(v) {
+		return false
 	}
-	return elsewhere
+	if sinks(v) {
+		return true
+	}
+	pure := v.Op.HasResult() && !v.Op.HasEffect() && !v.Op.ReadsMemory() && v.Op != ir.OpCtx && v.Op != ir.OpArg
+	for _, a := range v.Args {
+		pure = pure && !isSteady(a) && (isMade(a) || sinks(a))
+	}
+	return pure
+}
+
+// isTested reports whether a branch tests v: of a copy the verifier would not know what the test has shown of v.
+func isTested(v *ir.Value, users []user) bool {
+	return slices.ContainsFunc(users, func(u user) bool {
+		return u.v == nil && u.b.Term.Kind == ir.Branch && (u.b.Term.X == v || u.b.Term.Y == v)
+	})
 }
 
 // copyInto computes v before its first use in b, for all uses there; nil where another use there has brought it.
