@@ -32,8 +32,9 @@ func TestRows(t *testing.T) {
 			`where = lambda e: hasattr(e.args, "filename"))`, opens,
 			[]string{`open wl-opens ` + regexp.QuoteMeta(filepath.Join(dir, "missing")), `open wl-opens ` +
 				regexp.QuoteMeta(filepath.Join(dir, "file"))}},
+		// Go's runtime calls, too, the more often the less of a CPU the workload gets.
 		{"S2-04", "n = count()\nprobe(\"syscall:*\", lambda e: n[e.comm].add())", []string{"getppid", "500"},
-			[]string{`(?m)^wl-getppid +50\d$`}},
+			[]string{`(?m)^wl-getppid +5\d\d$`}},
 		{"S2-05 S3-10", "n = count()\nprobe(\"syscall:getp*\", lambda e: n[e.func, e.probe].add())",
 			[]string{"getppid", "400"}, []string{`(?m)^getppid +syscall:getppid +400$`}},
 		{"S2-06", "sizes = hist()\nprobe(\"syscall:read\", lambda e: sizes[e.comm].add(e.ret), " +
