@@ -161,7 +161,7 @@ func (b argWords) typedResult(f *funcView, results []signature.Value, pos plan.P
 func (b argWords) wideInt(from *body, v *signature.Value, signed bool, pos plan.Pos) val {
 	s := &regStruct{}
 	for _, p := range v.Pieces {
-		s.words = append(s.words, wordIn{from: from, space: tree.User, at: p.At, Place: p.Place})
+		s.words = append(s.words, b.pieceOf(from, p, pos))
 	}
 	low, ok := s.wordAt(b.body, 0, 8, pos)
 	high, ok2 := s.wordAt(b.body, 8, 8, pos)
@@ -173,6 +173,9 @@ func (b argWords) wideInt(from *body, v *signature.Value, signed bool, pos plan.
 
 // inHalves is an int of 128 bits: the tuple of its halves, the lower one first.
 func inHalves(low, high *tree.Expr, signed bool, pos plan.Pos) val {
+	if high.Op == tree.OpUnreadable {
+		return val{comp: true, elems: []val{exprVal(low), exprVal(high)}}
+	}
 	return val{comp: true, elems: []val{exprVal(low), exprVal(as(high, types.IntOf(64, signed), pos))}}
 }
 

@@ -120,7 +120,7 @@ func (f *finder) gapsOf(p, function *dwarfinfo.Entry) (out [][2]int) {
 	if err != nil {
 		return nil
 	}
-	place := location.Of(expression, location.Unframed(f.arch))
+	place := location.Of(expression, location.Anything(f.arch))
 	if place.Kind != location.Split {
 		return nil
 	}
@@ -139,10 +139,29 @@ func (v *Value) inGap(at, bytes int) bool {
 	return slices.ContainsFunc(v.gaps, func(g [2]int) bool { return at < g[1] && at+bytes > g[0] })
 }
 
-// withGaps marks the pieces that are nowhere.
-func (v *Value) withGaps(list []Piece) []Piece {
-	for i := range list {
-		list[i].Lost = list[i].Where != abi.Other && v.inGap(list[i].At, max(list[i].Bytes, 1))
+// withGaps marks the pieces that are nowhere, whole or in part. What there is of one before its first gap is a piece of
+// its own.
+func (v *Value) withGaps(list []Piece) (out []Piece) {
+	for _, p := range list {
+		bytes := max(p.Bytes, 1)
+		if p.Lost = p.Where != abi.Other && v.inGap(p.At, bytes); p.Lost {
+			if known := v.beforeGap(p.At, bytes); known > 0 {
+				part := Piece{At: p.At, Place: p.Place}
+				part.Bytes = known
+				out = append(out, part)
+			}
+		}
+		out = append(out, p)
 	}
-	return list
+	return out
+}
+
+// beforeGap is how many of some bytes from at on are there before the first gap.
+func (v *Value) beforeGap(at, bytes int) int {
+	for _, g := range v.gaps {
+		if at < g[1] && at+bytes > g[0] {
+			bytes = max(g[0]-at, 0)
+		}
+	}
+	return bytes
 }

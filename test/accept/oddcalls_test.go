@@ -12,14 +12,19 @@ import (
 const oddCalls = `
 #define CALL __attribute__((noinline))
 struct pair { long a, b; };
+struct small { int a, b, c; };
 volatile long sink, unknown = 7;
 CALL long half(struct pair p, long c) { sink += p.b + c; return unknown; }
+CALL long front(struct small s) { sink = s.a; return s.a; }
+CALL long byte(struct small s) { sink += *(volatile char *)&s.a; return s.b; }
 static CALL long unused(long a) { sink += a; return unknown; }
 CALL __attribute__((ms_abi)) long elsewhere(long a, long b) { sink += a - b; return unknown; }
 int main(void) {
 	half((struct pair){1001, 2000}, unknown);
 	unused(unknown);
 	elsewhere(1, 2);
+	front((struct small){1, 2, 3});
+	byte((struct small){1, 2, 3});
 	return 0;
 }
 `
@@ -43,9 +48,13 @@ func TestOddCalls(t *testing.T) {
 		}
 	}
 	for command, want := range map[string]string{
-		"clang -g -O1 -w": "elsewhere A B R,half record(a = L, b = 2000) L 2000 7,unused L L",
-		"clang -g -O0 -w": "elsewhere A B R,half record(a = 1001, b = 2000) 1001 2000 7,unused 7 7",
-		"clang -g -O2 -w": "elsewhere A B R,half record(a = L, b = L) L L L,unused L L", // with half as a local symbol
+		"clang -g -O1 -w": "byte L L,elsewhere A B R,front record(a = 1, b = 2, c = L) L L," +
+			"half record(a = L, b = 2000) L 2000 7,unused L L",
+		"clang -g -O0 -w": "byte 3 3,elsewhere A B R,front record(a = 1, b = 2, c = 3) 3 3," +
+			"half record(a = 1001, b = 2000) 1001 2000 7,unused 7 7",
+		// with half as a local symbol
+		"clang -g -O2 -w": "byte L L,elsewhere A B R,front record(a = 1, b = 2, c = L) L L,half record(a = L, b = L)" +
+			" L L L,unused L L",
 	} {
 		binary := need.Built(t, command, "odd.c", oddCalls)
 		if strings.Contains(command, "-O2") {
@@ -53,6 +62,8 @@ func TestOddCalls(t *testing.T) {
 		}
 		e := startrace(t, "-q", script(t, strings.ReplaceAll(`
 probe("ufunc:BIN:half", lambda e: print(e.func, e.args.p, e.args.p.a, e.start.args.p.b, e.ret))
+probe("ufunc:BIN:front", lambda e: print(e.func, e.args.s, e.args.s.c, e.start.args[1]))
+probe("ufunc:BIN:byte", lambda e: print(e.func, e.args.s.c, e.start.args[1]))
 probe("ufunc:BIN:unused", lambda e: print(e.func, e.args.a, e.ret))
 probe("ufunc:BIN:elsewhere", lambda e: print(e.func, e.args.a, e.args.b, e.ret))
 `, "BIN", binary)), "-c", binary).ok(t)
