@@ -16,8 +16,9 @@ import (
 // 5), places by the debug information alone: where a library has other members, its classes are the structs that they
 // are.
 
-// A path leads from a class to a member of a member …; a step `<Name` is a base whose name begins so, since the
-// deleter of a std::unique_ptr lies in a member of the same name in another base.
+// A path leads from a class to a member of a member …. A step `<Name` is a base whose name begins so, since the deleter
+// of a std::unique_ptr lies in a member of the same name in another base. In a step `member Name` the member has a type
+// whose name begins so: a class of one's own that is called Cell, too, is none of the library's.
 type path []string
 
 // pointerForms are the classes that are pointers, by what their names begin with. What is pointed to is a member of
@@ -30,8 +31,8 @@ var pointerForms = []struct {
 	{"unique_ptr<", path{"_M_t", "_M_t", "<_Head_base<0", "_M_head_impl"}, ""},
 	{"unique_ptr<", path{"_M_t", "<_Head_base<0", "_M_head_impl"}, ""}, // until gcc 6
 	{"shared_ptr<", path{"_M_ptr"}, ""},
-	{"Rc<", path{"ptr", "pointer"}, "value"},
-	{"Arc<", path{"ptr", "pointer"}, "data"},
+	{"Rc<", path{"ptr NonNull<", "pointer"}, "value"},
+	{"Arc<", path{"ptr NonNull<", "pointer"}, "data"},
 }
 
 // wrapperForms are the types that are what is in them, by what their names begin with.
@@ -41,7 +42,7 @@ var wrapperForms = []struct {
 }{
 	{"NonZero<", path{"__0", "__0"}},
 	{"NonZero<", path{"__0"}}, // until Rust 1.80
-	{"Cell<", path{"value", "value"}},
+	{"Cell<", path{"value UnsafeCell<", "value"}},
 }
 
 // optionalForms are the classes that hold a value or none.
@@ -88,14 +89,7 @@ func (b library) member(id kernel.TypeID, way path, pos plan.Pos) (f kernel.Fiel
 	btf := b.u.btf(pos)
 	off := 0
 	for _, step := range way {
-		next, ok := kernel.Field{}, false
-		if base, isBase := strings.CutPrefix(step, "<"); isBase {
-			next, ok = b.base(id, base, 0, pos)
-		} else if ok = kernel.HasField(btf, id, step); ok {
-			var err error
-			next, err = btf.Field(id, step)
-			ok = err == nil
-		}
+		next, ok := b.step(id, step, pos)
 		if !ok || next.BitSize != 0 {
 			return f, false
 		}
@@ -104,6 +98,24 @@ func (b library) member(id kernel.TypeID, way path, pos plan.Pos) (f kernel.Fiel
 	}
 	f.Off = off
 	return f, true
+}
+
+// step finds what one step of a path leads to.
+func (b library) step(id kernel.TypeID, step string, pos plan.Pos) (f kernel.Field, ok bool) {
+	if base, isBase := strings.CutPrefix(step, "<"); isBase {
+		return b.base(id, base, 0, pos)
+	}
+	btf := b.u.btf(pos)
+	name, of, typed := strings.Cut(step, " ")
+	if !kernel.HasField(btf, id, name) {
+		return f, false
+	}
+	f, err := btf.Field(id, name)
+	if err != nil || !typed {
+		return f, err == nil
+	}
+	t, err := btf.Type(btf.Skip(f.Type))
+	return f, err == nil && strings.HasPrefix(t.Name, of)
 }
 
 // maxBases bounds how deep bases lie in bases: a std::tuple has one in the other for each of its elements.

@@ -166,3 +166,59 @@ probe("uprobe:BIN:checkout", lambda e: print("empty", e.args.o.owner == 0 or e.a
     where = lambda e: e.args.o.discount == None)
 at_exit(end)
 `
+
+// Classes of a program's own that have the names of the library's are the structs that they are.
+const ownClasses = `
+#include <cstdio>
+template <class T> struct inner { T value; };
+template <class T> struct Cell { inner<T> value; int extra; };
+template <class T> struct NonZero { T number; int extra; };
+template <class T> struct Rc { inner<T *> ptr; int extra; };
+template <class T> struct Arc { struct { T *pointer; } ptr; int extra; };
+template <class T> struct optional { T held; int extra; };
+template <class T> struct unique_ptr { T *_M_t; int extra; };
+template <class T> struct vector { T *_M_impl; int extra; };
+template <class T> struct Vec { T *buf; int len; int extra; };
+extern "C" __attribute__((noinline)) void all(Cell<int> *a, NonZero<int> *b, Rc<int> *c, Arc<int> *d, optional<int> *e,
+                                              unique_ptr<int> *f, vector<int> *g, Vec<int> *h) {
+  asm volatile("" ::"r"(a), "r"(b), "r"(c), "r"(d), "r"(e), "r"(f), "r"(g), "r"(h) : "memory");
+}
+int main() {
+  int i = 9;
+  Cell<int> a{{41}, 1};
+  NonZero<int> b{42, 2};
+  Rc<int> c{{&i}, 3};
+  Arc<int> d;
+  d.ptr.pointer = &i, d.extra = 4;
+  optional<int> e{43, 5};
+  unique_ptr<int> f{&i, 6};
+  vector<int> g{&i, 7};
+  Vec<int> h{&i, 1, 8};
+  all(&a, &b, &c, &d, &e, &f, &g, &h);
+}
+`
+
+const ownClassesScript = `
+def extra(e):
+    a = e.args
+    return (a.a[0].value.value, a.a[0].extra, a.b[0].number, a.b[0].extra, a.c[0].extra, a.c[0].ptr.value[0],
+            a.d[0].extra, a.d[0].ptr.pointer[0], a.e[0].held, a.e[0].extra, a.f[0].extra, a.f[0]._M_t[0],
+            a.g[0].extra, a.g[0]._M_impl[0], a.h[0].extra, a.h[0].buf[0], a.h[0].len)
+
+seen = count()
+probe("uprobe:BIN:all", lambda e: print(extra(e)))
+probe("uprobe:BIN:all", kernel = lambda e: seen[extra(e)].add())
+at_exit(lambda: print(seen.items()[0][0]))
+`
+
+func TestOwnClassesOfCpp(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	const want = "(41, 1, 42, 2, 3, 9, 4, 9, 43, 5, 6, 9, 7, 9, 8, 9, 1)"
+	for _, compiler := range []string{"g++", "clang++"} {
+		binary := need.Built(t, compiler+" -std=c++17 -g -O1", "own.cc", ownClasses)
+		text := strings.ReplaceAll(ownClassesScript, "BIN", binary)
+		e := startrace(t, "-q", script(t, text), "-c", binary).ok(t)
+		equalLines(t, lines(e.stdout), []string{want, want})
+	}
+}
