@@ -20,8 +20,10 @@ func decodeARM64(code []byte, at int, pool map[int]bool) (instruction, error) {
 	switch word := binary.LittleEndian.Uint32(code[at:]); {
 	case word&0xfffffc1f == 0xd65f0000, word&0xfffffbff == 0xd65f0bff: // RET Xn; RETAA, RETAB
 		in.kind = ret
-	case word&0xfffffc1f == 0xd63f0000, word>>26 == 0b100101, word&0xfffff81f == 0xd63f081f,
-		word&0xfffff800 == 0xd73f0800: // BLR, BL; BLRAAZ, BLRAA
+	case word>>26 == 0b100101: // BL
+		in.kind, in.target = call, at+signed(word, 0, 26)
+	case word&0xfffffc1f == 0xd63f0000, word&0xfffff81f == 0xd63f081f,
+		word&0xfffff800 == 0xd73f0800: // BLR; BLRAAZ, BLRAA
 		in.kind = call
 	case word&0xfffffc1f == 0xd61f0000, word&0xfffff81f == 0xd61f081f, word&0xfffff800 == 0xd71f0800: // BR; BRAAZ, BRAA
 		in.kind = leave

@@ -421,7 +421,9 @@ func (w *walk) named(e *dwarfinfo.Entry, chain []*dwarfinfo.Entry) (v Variable) 
 
 // ofCompiler reports whether a compiler has made up a name, as __range1 in a for of C++. Other names of variables that
 // compilers make are of the source: clang says of those of auto [a, b] that it made them.
-func ofCompiler(name string) bool { return strings.HasPrefix(name, "__") || strings.Contains(name, ".") }
+func ofCompiler(name string) bool {
+	return strings.HasPrefix(name, "__") || strings.Contains(name, ".")
+}
 
 // onStack reports whether a place is memory of the call, and not that of a static variable.
 func onStack(p location.Place) bool {

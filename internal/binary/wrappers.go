@@ -1,0 +1,110 @@
+package binary
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/gofunc"
+	"github.com/startrace/startrace/internal/sourcefunc"
+)
+
+// Of a constructor or destructor of C++ compilers make several functions with one name of the source (Itanium C++ ABI,
+// 5.1.4.3). Some are wrappers of others:
+//
+//	_ZN4CartD0Ev    Cart::~Cart    of delete: calls the next one, and frees the memory
+//	_ZN4CartD1Ev    Cart::~Cart    of a whole object
+//	_ZN4CartD2Ev    Cart::~Cart    of one that is a part of an object of a derived class
+//
+// One destruction is one call: that of the innermost of them.
+
+// innerOf are, of the marks of such functions, those of functions that they may wrap.
+var innerOf = []struct {
+	mark  string
+	inner []string
+}{{"D0E", []string{"D1E", "D2E"}}, {"D1E", []string{"D2E"}}, {"C1E", []string{"C2E"}}}
+
+// wrapped are the names of the functions that one may wrap; none of most.
+func wrapped(name string) (names []string) {
+	if !strings.HasPrefix(name, "_Z") {
+		return nil
+	}
+	for _, o := range innerOf {
+		if at := strings.LastIndex(name, o.mark); at > 0 {
+			for _, mark := range o.inner {
+				names = append(names, name[:at]+mark+name[at+len(mark):])
+			}
+			return names
+		}
+	}
+	return nil
+}
+
+// withoutWrappers leaves out functions that call another one of the list for the same call of the source, and the
+// copies that were inlined into such a function. A mangled name means the function that has it.
+func withoutWrappers(e *elffile.File, list []elffile.Function, inSource []*sourcefunc.Function, pattern string) (
+	out []elffile.Function) {
+	if strings.HasPrefix(pattern, "_Z") {
+		return list
+	}
+	listed := map[uint64]bool{}
+	for _, fn := range list {
+		listed[fn.Addr] = true
+	}
+	for _, fn := range list {
+		inner := wrapped(fn.Name)
+		is := func(addr uint64) bool {
+			return addr != fn.Addr && listed[addr] && slices.ContainsFunc(e.Aliases(addr), func(name string) bool {
+				return slices.Contains(inner, name)
+			})
+		}
+		switch {
+		case len(inner) == 0:
+		case slices.ContainsFunc(e.Aliases(fn.Addr), func(name string) bool { return slices.Contains(inner, name) }):
+		case leaveOutCopies(fn, inSource): // it has the code of what it wraps
+		case slices.ContainsFunc(calls(e, fn), is):
+			continue
+		}
+		out = append(out, fn)
+	}
+	return out
+}
+
+// leaveOutCopies leaves out the copies of the function of a wrapper that were inlined into that, and reports whether
+// there were any.
+func leaveOutCopies(wrapper elffile.Function, inSource []*sourcefunc.Function) (some bool) {
+	name := elffile.Demangle(wrapper.Name)
+	for _, fn := range inSource {
+		if elffile.Demangle(fn.Name) != name {
+			continue
+		}
+		before := len(fn.Copies)
+		fn.Copies = slices.DeleteFunc(fn.Copies, func(c sourcefunc.Copy) bool {
+			return c.Entry >= wrapper.Addr && c.Entry-wrapper.Addr < wrapper.Size
+		})
+		some = some || len(fn.Copies) < before
+	}
+	return some
+}
+
+// calls are the addresses of the functions that one calls, as far as its instructions say them, or a table of linkage
+// does.
+func calls(e *elffile.File, fn elffile.Function) (addrs []uint64) {
+	code, err := e.Code(fn.Addr, fn.Size)
+	if err != nil {
+		return nil
+	}
+	targets, err := gofunc.Calls(runtime.GOARCH, code)
+	if err != nil {
+		return nil
+	}
+	for _, target := range targets {
+		addr := fn.Addr + uint64(target)
+		if through, is := e.Stub(addr); is {
+			addr = through.Addr
+		}
+		addrs = append(addrs, addr)
+	}
+	return addrs
+}
