@@ -1,3 +1,17 @@
+// Package dwarfinfo reads debug information (DWARF 2 to 5) of large files without reading them whole.
+//
+// A file of 180 MB of debug information has some hundred units, each the information of one source file. A question
+// about one function needs one of them: its unit is found by a table of addresses (.debug_aranges), or by the first
+// entry of each unit, and only that unit is read. In a unit the reader steps over what nobody asks for: an entry's size
+// follows from its abbreviation, and a type with all its members from DW_AT_sibling. Package debug/dwarf reads and
+// decodes all sections and all entries on the way, which takes seconds and some 600 MB for such a file
+// (docs/rationale.md).
+//
+// The names of tags, attributes and offsets are those of debug/dwarf. Numbers of sections in comments are those of the
+// standard, version 5.
+//
+// Files are foreign data. Whatever they hold, methods give an error of the kind ErrDamaged or nothing, never a panic,
+// and read no more than the sections have.
 package dwarfinfo
 
 import (
@@ -13,6 +27,11 @@ type Data struct {
 	// loc, loclists and line are .debug_loc, .debug_loclists and .debug_line, which few ask for, and which may have to
 	// be unpacked.
 	loc, loclists, line func() (*Section, error)
+
+	// typesAt is where the units of .debug_types begin, which are read as if they stood behind those of .debug_info.
+	typesAt int64
+	// types are the types that have units of their own, by their signatures; nil until one was asked for.
+	types map[uint64]dwarf.Offset
 
 	// units are all of them in the order of .debug_info; nil until they were looked for.
 	units []*Unit
@@ -55,6 +74,13 @@ func Open(section func(name string) (Section, error)) (*Data, error) {
 	}
 	if d.info.Size == 0 {
 		return nil, nil
+	}
+	types, err := section(".debug_types")
+	if err != nil {
+		return nil, fmt.Errorf("read debug information: %w", err)
+	}
+	if d.typesAt = d.info.Size; types.Size > 0 {
+		d.info = d.info.followedBy(types)
 	}
 	later := func(name string) func() (*Section, error) {
 		return sync.OnceValues(func() (*Section, error) {
@@ -112,8 +138,10 @@ type Unit struct {
 	offsetSize        int // 4 or 8 bytes
 	addressSize       int
 	abbrevAt          uint64
-	// kind is DW_UT_…, of which units before DWARF 5 have none.
+	// kind is DW_UT_…, of which units before DWARF 5 have none, but those of .debug_types.
 	kind byte
+	// signature is that of the type of a unit of one, and typeAt where it is in the unit.
+	signature, typeAt uint64
 
 	// known: what follows was read from its first entry.
 	known bool
@@ -186,11 +214,14 @@ func (d *Data) header(off int64, b []byte) (*Unit, error) {
 		case unitSkeleton, unitSplit:
 			c.take(8)
 		case unitType, unitSplitType:
-			c.take(uint64(8 + u.offsetSize))
+			u.signature, u.typeAt = c.number(8), c.number(u.offsetSize)
 		}
 	} else {
 		u.abbrevAt = c.number(u.offsetSize)
 		u.addressSize = int(c.number(1))
+		if off >= d.typesAt {
+			u.kind, u.signature, u.typeAt = unitType, c.number(8), c.number(u.offsetSize)
+		}
 	}
 	u.entries = off + int64(c.at)
 	if c.failed || u.version < 2 || u.version > 5 || u.addressSize != 4 && u.addressSize != 8 || u.end > d.info.Size ||

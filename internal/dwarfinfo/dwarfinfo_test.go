@@ -87,7 +87,7 @@ func programs(t *testing.T) map[string]string {
 	return out
 }
 
-// TestEntries compares all entries of all units, and all values, with what debug/dwarf gives.
+// TestEntries compares all entries of all units of .debug_info, and all values, with what debug/dwarf gives.
 func TestEntries(t *testing.T) {
 	for name, path := range programs(t) {
 		t.Run(name, func(t *testing.T) {
@@ -98,6 +98,9 @@ func TestEntries(t *testing.T) {
 			}
 			r, other, n := d.Entries(), want.Reader(), 0
 			for _, u := range units {
+				if u.off >= d.typesAt { // debug/dwarf gives those by their signatures alone
+					break
+				}
 				if err := r.Seek(dwarf.Offset(u.entries)); err != nil {
 					t.Fatal(err)
 				}

@@ -96,13 +96,17 @@ func (r *Entries) SkipChildren() {
 	r.last = nil
 }
 
-// Entry gives the one at an offset.
+// Entry gives the one at an offset. For a type that has a unit of its own it is the one there.
 func (d *Data) Entry(off dwarf.Offset) (*Entry, error) {
 	r := d.Entries()
 	if err := r.Seek(off); err != nil {
 		return nil, err
 	}
-	return r.Next()
+	e, err := r.Next()
+	if err != nil {
+		return nil, err
+	}
+	return d.described(e)
 }
 
 // EachChild calls f for each direct child of an entry until it gives false.

@@ -252,6 +252,11 @@ func (u *Unit) meaning(v value) any {
 		return dwarf.Offset(uint64(u.off) + v.number)
 	case classRefAddr:
 		return dwarf.Offset(v.number)
+	case classSignature:
+		if at, ok := u.data.signed(v.number); ok {
+			return at
+		}
+		return nil
 	case classText, classStr, classLineStr, classStrIndex:
 		if text, err := u.text(v); err == nil {
 			return text

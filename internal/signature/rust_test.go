@@ -40,7 +40,7 @@ func TestPrivateFunctionsOfRust(t *testing.T) {
 	for name, want := range map[string]string{
 		"ints": "s8 (s8 u8 s16 u32)", "nothing": " (s32)", "others": "u16 (u32 u8 address s16)",
 		"slice": "s8 (address u64 s8)", "pair": "u32 (unknown)", "float": "s8 (unknown)", "words": "s8 (u64 u64 s8)",
-		"wide":  "s8 (unknown)", "unused": "s8 (s32 s8)",
+		"wide": "s8 (unknown)", "unused": "s8 (s32 s8)",
 	} {
 		if got := text(known(rustName(name))); got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)

@@ -219,6 +219,8 @@ func (t *Types) within(e *dwarfinfo.Entry, tags []dwarf.Tag, path []string) (fou
 			return inner == nil, err
 		case len(path) == 1 && slices.Contains(tags, kid.Tag) && kid.Val(dwarf.AttrDeclaration) == nil:
 			found = kid
+		case len(path) == 1 && slices.Contains(tags, kid.Tag):
+			found = t.data.InUnitOfItsOwn(kid)
 		}
 		return found == nil, nil
 	})
