@@ -135,6 +135,10 @@ func (b *Budget) Holds(n uint64) {
 	}
 }
 
+// Pause lets more live than values may take, until Holds is called: what compiles a script and loads it takes more than
+// that for a while.
+func (b *Budget) Pause() { b.Holds(unlimited) }
+
 // room is what a run takes beside the maps at least.
 const room = 6 << 20
 

@@ -74,8 +74,12 @@ func TestBuffersAreNoValues(t *testing.T) {
 	if b.look(1, b.most+9<<20, 64<<20); over != 0 {
 		t.Error("events on their way count as values")
 	}
+	b.Pause()
+	if b.look(2, 1<<40, 1<<41); over != 0 {
+		t.Error("what compiles the script counts as values")
+	}
 	b.Holds(2 << 20)
-	if b.look(2, b.most+9<<20, 64<<20); over != 1 {
+	if b.look(3, b.most+9<<20, 64<<20); over != 1 {
 		t.Error("values beside events do not count")
 	}
 }

@@ -93,6 +93,7 @@ func (s *session) load(p *parts.Part) (err error) {
 	if infer.Grows(p.Plan) || infer.InFiles(p.Plan) {
 		s.mayGrow(sharing(), nil)
 	}
+	s.budget.Pause()
 	if err := s.loader.Load(p); err != nil {
 		return s.machine.WithCause(err)
 	}
