@@ -180,7 +180,14 @@ func (u certainty) checkArguments(fn *plan.Func, def *resolve.Function, x *synta
 	names := namesGiven(x)
 	given, got := make([]bool, len(params)), 0
 	for i, at := range scope.Places(def, names) {
-		if at >= 0 {
+		switch {
+		case at == scope.Unknown:
+			u.clash(start(x.Args[i]), "%s has no parameter %s", fn.Name, names[i])
+			return
+		case at >= 0 && given[at]:
+			u.clash(start(x.Args[i]), "%s got its parameter %s twice", fn.Name, params[at].Name)
+			return
+		case at >= 0:
 			given[at] = true
 		}
 		if names[i] == "" {

@@ -218,7 +218,7 @@ func (f *inner) mayLeave() {
 }
 
 func (c *chosenArg) refuse() {
-	const why = "which argument this is is decided in user space, and the kernel reads it: "
+	const why = "user space decides which argument this is, and the kernel reads it: "
 	known := fmt.Sprintf("a constant, or what follows from the variable of a loop over a tuple of constants, or over "+
 		"a range of at most %d, as for i in range(3)", maxUnroll)
 	switch {
@@ -227,10 +227,10 @@ func (c *chosenArg) refuse() {
 			"cannot read what it takes of the event: call functions by their names, as f(p) if x else g(p), or give "+
 			"it values, as p.x")
 	case c.field != nil:
-		wrong(c.field.Name.NamePos, "which part of the event this is is decided in user space: take .%s of each part "+
+		wrong(c.field.Name.NamePos, "user space decides which part of the event this is: take .%s of each part "+
 			"before", c.field.Name.Name)
 	case c.element != nil:
-		wrong(c.element.Lbrack, "which pointer this is is decided in user space: take the element of each before")
+		wrong(c.element.Lbrack, "user space decides which pointer this is: take the element of each before")
 	case c.shared != nil:
 		wrong(c.at.Lbrack, why+"%[1]s changes, and a function inside reads it, which finds what it is when it "+
 			"is called; give that function %[1]s as an argument, as f(%[1]s)", c.shared.Name)

@@ -240,7 +240,7 @@ func (s *Source) value(at *binary.File, name string, v *signature.Value) Field {
 	}
 	switch {
 	case len(v.Pieces) == 0 || v.Pieces[0].Where == abi.Nowhere:
-		f.Note = "where it is is not known: it is FAULT"
+		f.Note = "nobody knows its place: it is FAULT"
 	case v.Pieces[0].Where == abi.Other && len(v.Pieces) == 1:
 		f.Note = "a float: it cannot be read"
 	}
@@ -282,7 +282,7 @@ func word(name string, w signature.Word) Field {
 	f := Field{Name: name, Type: "int", Size: w.Size}
 	switch {
 	case w.Unknown:
-		f.Note = "where it is is not known: it is FAULT"
+		f.Note = "nobody knows its place: it is FAULT"
 	case w.Where == abi.Other:
 		f.Note = "a float: it cannot be read"
 	case w.Address:

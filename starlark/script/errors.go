@@ -97,6 +97,9 @@ func evalError(e *starlark.EvalError) *Error {
 		e = inner
 	}
 	stack := slices.Clone(e.CallStack)
+	if len(stack) > 1 && notCalled(e.Msg, stack[len(stack)-1]) {
+		stack = stack[:len(stack)-1]
+	}
 	for len(stack) > 0 && stack[len(stack)-1].Pos.Filename() == "<builtin>" {
 		stack = stack[:len(stack)-1]
 	}
@@ -112,6 +115,14 @@ func evalError(e *starlark.EvalError) *Error {
 		out.Trace = stack
 	}
 	return out
+}
+
+// notCalled reports whether a message is about the arguments of a function, which has not begun then: the mistake is
+// where it is called. A function of the command line is the author's, and the call of it the tool's.
+func notCalled(msg string, called starlark.CallFrame) bool {
+	about, ok := strings.CutPrefix(msg, "function "+called.Name+" ")
+	return ok && !strings.HasPrefix(called.Pos.Filename(), "--") && slices.ContainsFunc([]string{"accepts ", "missing ", "got an unexpected ", "got multiple "},
+		func(begin string) bool { return strings.HasPrefix(about, begin) })
 }
 
 // oneLine is the message of an error, in which there can be names and strings that were

@@ -97,6 +97,24 @@ func TestTraceback(t *testing.T) {
 	}
 }
 
+// A function that was called with the wrong arguments has not begun: the mistake is where it is called, be it by a
+// builtin.
+func TestWrongArgumentsAreTheCallersMistake(t *testing.T) {
+	for _, c := range []struct{ call, want string }{
+		{"f(1, c = 3)", `-e:4:6: f has no parameter "c"`},
+		{"f(1, 2, 3)", "-e:4:6: f takes at most 2 arguments, got 3"},
+		{"f(1, a = 2)", `-e:4:6: f got two values for "a"`},
+		{"f()", "-e:4:6: f wants an argument for a"},
+		{"sorted([1], key = lambda: 1)", "-e:4:11: lambda takes no arguments, got 1"},
+	} {
+		h, _, _ := newTest()
+		err := h.RunCode([]string{"def f(a, b = 1):", "    return a + b", "def g():", "    " + c.call, "g()"}, nil)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s: got %v, want %s", c.call, err, c.want)
+		}
+	}
+}
+
 func TestLoadFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

@@ -34,7 +34,7 @@ def _cell_add(c, v = 1): c.add(v)
 `
 
 // chosen is what the compiler says of a part of the event that only user space could choose (docs/semantics.md).
-const chosen = "which part of the event this is is decided in user space"
+const chosen = "user space decides which part of the event this is"
 
 // inUserSpace is what it says of an argument of cast, mem and their like that only user space knows.
 const inUserSpace = "runs in the kernel, but an argument is computed in user space"
