@@ -14,6 +14,7 @@ var keptByHeap = map[string][2]int{
 	"kept_pvalloc": {1005, 1}, "kept_array": {1005, 1}, "kept_large": {5000000, 1}, "refused": {1006, 1},
 	"refused_array": {1007, 1}, "kept_mapped": {6 * 4096, 1}, "kept_remapped": {5 * 4096, 1},
 	"kept_twice": {12 * 4096, 2}, "kept_in_parts": {9 * 4096, 2},
+	"kept_trimmed": {12 * 4096, 2},
 }
 
 // notFreed is the pattern of a report of memory with a function in its stack.

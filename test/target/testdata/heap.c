@@ -129,9 +129,27 @@ PROBED void kept_in_parts(void)
 	last = mremap(MAP(8), 2 * 4096, 3 * 4096, MREMAP_MAYMOVE);
 }
 
+// An allocator that wants its blocks at certain multiples gives back what is before and behind one: of sixteen pages
+// the last four, the first three, and the last two of what is left; of five that were made six the last one.
+PROBED void kept_trimmed(void)
+{
+	char *p = MAP(16);
+
+	munmap(p + 12 * 4096, 4 * 4096);
+	munmap(p, 3 * 4096);
+	munmap(p + 10 * 4096, 2 * 4096);
+	p = mremap(MAP(5), 5 * 4096, 6 * 4096, MREMAP_MAYMOVE);
+	munmap(p + 5 * 4096, 4096);
+	last = p;
+}
+
 PROBED void unmapped(void)
 {
+	char *p = MAP(7);
+
 	munmap(MAP(7), 7 * 4096);
+	munmap(p + 4096, 6 * 4096);
+	munmap(p, 4096);
 }
 
 // Small and large allocations in turns, so that a sample that takes every second one sees one kind only.
@@ -183,6 +201,7 @@ int main(int argc, char **argv)
 	kept_remapped();
 	kept_twice();
 	kept_in_parts();
+	kept_trimmed();
 	unmapped();
 	for (int i = 0; i < 3; i++) {
 		pthread_t thread;
