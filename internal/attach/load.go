@@ -92,9 +92,9 @@ func (l *Loaded) createMaps() error {
 		case errors.Is(err, unix.EPERM):
 			err = unix.EPERM // without advice: Load tries what could help
 		case errors.Is(err, unix.E2BIG):
-			return tooLarge(l.unit, name, spec, unix.E2BIG)
+			return tooLarge(l, name, spec, unix.E2BIG)
 		case errors.Is(err, unix.ENOMEM):
-			return tooLarge(l.unit, name, spec, unix.ENOMEM)
+			return tooLarge(l, name, spec, unix.ENOMEM)
 		case errors.Is(err, ebpf.ErrNotSupported) && bpf.Missing():
 			err = unix.ENOSYS // not only the part that ebpf tried
 		}

@@ -39,6 +39,9 @@ type Options struct {
 	// LoadedAt gives what the command adds to the addresses of a file. It is needed only where a program watches memory
 	// of the command that is position-independent. loaded is false as long as the command does not run.
 	LoadedAt func(file string) (added uint64, loaded bool, err error)
+	// InGroup is how much memory the control groups of this process leave. If it is nil, what the machine has free is
+	// all that counts.
+	InGroup func() uint64
 	// Shared has the maps that several units use. If it is nil, there is one unit.
 	Shared *Shared
 }

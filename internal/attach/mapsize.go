@@ -14,7 +14,6 @@ import (
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
-	"github.com/startrace/startrace/internal/memory"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -67,11 +66,11 @@ func mapMemory(m *ebpf.MapSpec) uint64 {
 func (l *Loaded) checkMemory(name string, m *ebpf.MapSpec, left *memoryLeft) error {
 	need := mapMemory(m)
 	if need > smallMap && !left.read {
-		left.bytes, left.of = availableMemory()
+		left.bytes, left.of = availableMemory(&l.opts)
 		left.read = true
 	}
 	if left.of != "" && need > left.bytes/4*3 {
-		return tooLarge(l.unit, name, m, unix.ENOMEM)
+		return tooLarge(l, name, m, unix.ENOMEM)
 	}
 	left.bytes -= min(need, left.bytes)
 	return nil
@@ -80,15 +79,18 @@ func (l *Loaded) checkMemory(name string, m *ebpf.MapSpec, left *memoryLeft) err
 // smallMap is what every machine has.
 const smallMap = 1 << 20
 
-// availableMemory is what maps may take, in bytes, and in words what has that: the machine, or the control group of this
-// process, which maps count against since 5.11; "": it is not known.
-func availableMemory() (left uint64, of string) {
+// availableMemory is what maps may take, in bytes, and in words what has that: the machine, or the control group of
+// this process, which maps count against since 5.11; "": it is not known.
+func availableMemory(o *Options) (left uint64, of string) {
 	if n, ok := machineMemory(); ok {
 		left, of = n, "that are free"
 	}
 	version, err := kernel.Release()
-	if n := memory.InGroup(); err == nil && version.AtLeast(5, 11) && of != "" && n < left {
-		left, of = n, ofGroup
+	if o.InGroup == nil || of == "" || err != nil || !version.AtLeast(5, 11) {
+		return left, of
+	}
+	if n := o.InGroup(); n < left {
+		return n, ofGroup
 	}
 	return left, of
 }
@@ -115,12 +117,12 @@ func machineMemory() (uint64, bool) {
 const maxOldKey = 512
 
 // tooLarge explains why map m could not be made.
-func tooLarge(u *bpfgen.Unit, name string, m *ebpf.MapSpec, err error) error {
+func tooLarge(l *Loaded, name string, m *ebpf.MapSpec, err error) error {
 	what := "map " + name
 	e := &MapError{Err: err}
-	if c := containerOf(u, name); c != nil {
+	if c := containerOf(l.unit, name); c != nil {
 		what, e.Pos = fmt.Sprintf("%s %q", c.Kind, c.Name), c.Pos
-	} else if s := spanOf(u, name); s != nil {
+	} else if s := spanOf(l.unit, name); s != nil {
 		what, e.Pos = "the state of this span", s.Pos
 	}
 	need, less := fmt.Sprintf("%s of %d entries needs about %s of memory (%d bytes of key and %d of value each)",
@@ -128,7 +130,7 @@ func tooLarge(u *bpfgen.Unit, name string, m *ebpf.MapSpec, err error) error {
 	if m.Type == ebpf.RingBuf {
 		need, less = "the ring buffer of events needs "+megabytes(mapMemory(m))+" of memory", "aggregate with kernel="
 	}
-	left, of := availableMemory()
+	left, of := availableMemory(&l.opts)
 	switch {
 	case errors.Is(err, unix.E2BIG) && m.KeySize > maxOldKey && mapMemory(m) < 1<<32:
 		e.Msg = fmt.Sprintf("the keys of %s take %d bytes, and this kernel allows %d: "+

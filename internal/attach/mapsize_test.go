@@ -98,7 +98,7 @@ func TestTooLargeWords(t *testing.T) {
 				`free, as where a cgroup or a container has a limit: raise that, or aggregate with kernel=`},
 	} {
 		u := withTable(c.m)
-		err := tooLarge(u, tree.ContainerMap(0), u.Spec.Maps[tree.ContainerMap(0)], c.err)
+		err := tooLarge(&Loaded{unit: u}, tree.ContainerMap(0), u.Spec.Maps[tree.ContainerMap(0)], c.err)
 		got := free.ReplaceAllString(err.Error(), "though N MB are free")
 		if got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("got %q\nwant %q", got, c.want)
@@ -131,5 +131,19 @@ func TestLittleLockedMemory(t *testing.T) {
 	var after unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &after); err != nil || after != little {
 		t.Errorf("the limit is %+v after, %+v before; %v", after, little, err)
+	}
+}
+
+// TestTableTooLargeForGroup: maps count against a control group since 5.11, which can leave less than the machine.
+func TestTableTooLargeForGroup(t *testing.T) {
+	if v, err := kernel.Release(); err != nil || !v.AtLeast(5, 11) {
+		t.Skip("needs a kernel that counts maps against control groups (5.11)")
+	}
+	_, err := Load(withTable(ebpf.MapSpec{Type: ebpf.Hash, KeySize: 8, ValueSize: 8, MaxEntries: 1 << 20}),
+		Options{InGroup: func() uint64 { return 30 << 20 }})
+	const want = "and may take three quarters of the 30 MB that the control group (cgroup) of startrace leaves: " +
+		"raise its limit, or give it a smaller size="
+	if !errors.Is(err, unix.ENOMEM) || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

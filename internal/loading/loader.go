@@ -23,6 +23,7 @@ import (
 	"github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/memory"
 	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/stacks"
@@ -118,7 +119,7 @@ func (l *Loader) Options(p *parts.Part) attach.Options {
 	return attach.Options{TracepointID: l.Run.Machine.TracepointID, Features: facts.Features,
 		ReturnsAsEntries: facts.ReturnsAsEntries, Tracefs: facts.TracefsPath,
 		Drain: func() error { return l.Run.Drain(p) }, Stop: l.Run.Unwanted, Shared: l.Common.Maps,
-		LoadedAt: l.loadedAt}
+		LoadedAt: l.loadedAt, InGroup: memory.InGroup}
 }
 
 // KeepTypes makes later parts know the types of containers.
