@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/refusal"
@@ -313,7 +314,10 @@ func (o *globalsObj) variable(name string, pos plan.Pos) val {
 	if v == nil && err == nil {
 		v, err = o.f.Global(kernel.TrimEscape(name))
 	}
+	several := (*locals.AmbiguousError)(nil)
 	switch {
+	case errors.As(err, &several):
+		wrong(pos, "%s: which variable %s? %v", o.ev.point, name, several)
 	case err != nil:
 		wrong(pos, "the variables of the program of %s are not known: %v", o.ev.point, err)
 	case v == nil:

@@ -178,7 +178,11 @@ func (f *Finder) Global(at *File, fn Function, name string) (*locals.Variable, e
 	if l == nil {
 		return nil, nil
 	}
-	return l.Global(fn.Addr, name)
+	from := locals.Viewpoint{PC: fn.Addr, Line: fn.Line}
+	if fn.Copy != nil {
+		from.Copy = fn.Copy.Place
+	}
+	return l.Global(from, name)
 }
 
 // knownLocals finds variables in a file that is open; nil where it has no debug information.

@@ -2,9 +2,6 @@ package locals
 
 import (
 	"debug/dwarf"
-	"errors"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
@@ -12,20 +9,30 @@ import (
 	"github.com/startrace/startrace/internal/location"
 )
 
-// Global gives the variable of a name outside of functions, as the source file of an instruction sees it: its own one,
-// else that of another file; nil where there is none. Of Go the package main may be left out. Of C++ it is the one of
-// the namespace that the function is in, else of those around it, else of any other: an AmbiguousError where several
-// such have it. It is where it is for the whole run, so its place refers to no register.
-func (f *Finder) Global(pc uint64, name string) (*Variable, error) {
-	own, err := f.Data.UnitOf(pc)
+// A Viewpoint is what looks for a variable outside of functions: the function with an instruction, at a line of its
+// source that of the line, or the copy of one that was inlined.
+type Viewpoint struct {
+	PC   uint64
+	Line SourceLine
+	// Copy is where debug information speaks of the copy; 0: it is none.
+	Copy dwarf.Offset
+}
+
+// Global gives the variable of a name outside of functions, as a function sees it: that of its own source file and
+// namespace, else of the namespaces around it, else one that other files share, else the only one of the name; nil
+// where there is none. An AmbiguousError says that there are several. Of Go it is that of the function's own package,
+// else of main; of others the name has its package: "q.Limit". It is where it is for the whole run, so its place refers
+// to no register.
+func (f *Finder) Global(from Viewpoint, name string) (*Variable, error) {
+	as, err := f.viewOf(from)
 	if err != nil {
-		own = nil // another file may have it
+		as = view{} // another file may have it
 	}
-	seen := globalSeen{own, f.namespaceAt(pc), name}
+	seen := globalSeen{as, name}
 	if v, known := f.globals[seen]; known {
 		return v, nil
 	}
-	v, err := f.lookUpGlobal(seen)
+	v, err := f.lookUpGlobal(as, name)
 	if err != nil {
 		return nil, err
 	}
@@ -36,153 +43,132 @@ func (f *Finder) Global(pc uint64, name string) (*Variable, error) {
 	return v, nil
 }
 
-// A globalSeen is a name as a namespace of a source file, own, sees it.
+// A globalSeen is a name as a function sees it.
 type globalSeen struct {
-	own             *dwarfinfo.Unit
-	namespace, name string
-}
-
-func (f *Finder) lookUpGlobal(as globalSeen) (*Variable, error) {
-	units, err := f.Data.Units()
-	if err != nil {
-		return nil, err
-	}
-	if as.own != nil {
-		if v, err := f.globalIn(as.own, as); v != nil || err != nil {
-			return v, err
-		}
-	}
-	var ambiguous error
-	for _, u := range units {
-		v, err := f.globalIn(u, as)
-		if v != nil && err == nil { // a unit that is damaged has none
-			return v, nil
-		}
-		if several := (*AmbiguousError)(nil); errors.As(err, &several) {
-			ambiguous = err
-		}
-	}
-	return nil, ambiguous
-}
-
-// globalIn looks for it in one unit.
-func (f *Finder) globalIn(u *dwarfinfo.Unit, as globalSeen) (*Variable, error) {
-	root, err := u.Root()
-	if err != nil || root == nil {
-		return nil, err
-	}
-	g := &globals{Finder: f, name: as.name, declared: map[dwarf.Offset]string{}}
-	if err := g.in(root, "", 0); err != nil {
-		return nil, err
-	}
-	found := g.byNamespace()
-	for namespace := as.namespace; ; {
-		if e := found[namespace]; e != nil {
-			return f.globalAt(e, as.name)
-		}
-		if namespace == "" {
-			break
-		}
-		cut := max(strings.LastIndex(namespace, "::"), 0)
-		namespace = namespace[:cut]
-	}
-	switch names := slices.Sorted(maps.Keys(found)); len(names) {
-	case 0:
-		return nil, nil
-	case 1:
-		return f.globalAt(found[names[0]], as.name)
-	default:
-		return nil, &AmbiguousError{as.name, names}
-	}
-}
-
-// An AmbiguousError says that several namespaces have a variable of a name, and that of the function none.
-type AmbiguousError struct {
-	// Name is that of the variable, and Namespaces are those that have it; "" is the outermost.
-	Name       string
-	Namespaces []string
-}
-
-func (e *AmbiguousError) Error() string {
-	names := make([]string, len(e.Namespaces))
-	for i, n := range e.Namespaces {
-		names[i] = strings.TrimPrefix(n+"::"+e.Name, "::")
-	}
-	return "there are " + strings.Join(names, " and ") + ", and none is of the namespace of this function"
-}
-
-// globals looks for what is called so outside of functions.
-type globals struct {
-	*Finder
+	view
 	name string
-	// defined are the definitions, and within their namespaces.
-	defined []*dwarfinfo.Entry
-	within  []string
-	// declared are the namespaces of declarations: gcc has the definition behind them, in none.
-	declared map[dwarf.Offset]string
 }
 
-// in goes over a namespace.
-func (g *globals) in(e *dwarfinfo.Entry, namespace string, depth int) error {
-	return g.Data.EachChild(e, func(kid *dwarfinfo.Entry) (bool, error) {
-		name, _ := kid.Val(dwarf.AttrName).(string)
-		switch {
-		case kid.Tag == dwarf.TagNamespace && depth < maxDepth:
-			return true, g.in(kid, strings.TrimPrefix(namespace+"::"+name, "::"), depth+1)
-		case kid.Tag != dwarf.TagVariable:
-		case kid.Val(dwarf.AttrLocation) == nil:
-			if name == g.name {
-				g.declared[kid.Offset] = namespace
-			}
-		case g.isNamed(g.Data.Origins(kid)):
-			g.defined, g.within = append(g.defined, kid), append(g.within, namespace)
-		}
-		return true, nil
-	})
+// A view is whence variables outside of functions are seen: the unit of a source file, nil where it is not known, and a
+// namespace, a class, or a package of Go in it: "std::chrono", "example.com/shop/cart"; "" where it is in none.
+type view struct {
+	home      *dwarfinfo.Unit
+	namespace string
 }
 
-func (g *globals) isNamed(chain []*dwarfinfo.Entry) bool {
-	n, _ := dwarfinfo.Attribute(chain, dwarf.AttrName).(string)
-	return n == g.name || n == "main."+g.name
+// viewOf is what a function sees.
+func (f *Finder) viewOf(from Viewpoint) (v view, err error) {
+	e, err := f.functionOf(from)
+	if e == nil || err != nil {
+		return v, err
+	}
+	chain := f.Data.Origins(e)
+	return view{homeOf(chain), f.namespaceOf(chain)}, nil
 }
 
-// byNamespace are the definitions by their namespaces, of which the first counts that has one.
-func (g *globals) byNamespace() map[string]*dwarfinfo.Entry {
-	out := map[string]*dwarfinfo.Entry{}
-	for i, e := range g.defined {
-		namespace := g.within[i]
-		for _, origin := range g.Data.Origins(e) {
-			if of, ok := g.declared[origin.Offset]; ok {
-				namespace = of
-			}
-		}
-		if out[namespace] == nil {
-			out[namespace] = e
+// functionOf is the function, or the copy of one, that looks.
+func (f *Finder) functionOf(from Viewpoint) (*dwarfinfo.Entry, error) {
+	if from.Copy != 0 {
+		return f.Data.Entry(from.Copy)
+	}
+	within, err := f.path(from.PC)
+	if err != nil || len(within) == 0 {
+		return nil, err
+	}
+	if from.Line.Number > 0 {
+		within, _ = f.upTo(within, from.Line)
+	} else {
+		within = within[:1]
+	}
+	for i := len(within) - 1; i > 0; i-- {
+		if within[i].Tag != dwarf.TagLexDwarfBlock {
+			return within[i], nil
 		}
 	}
-	return out
+	return within[0], nil
 }
 
-// globalAt is the variable that an entry defines.
-func (f *Finder) globalAt(e *dwarfinfo.Entry, name string) (*Variable, error) {
+// homeOf is the unit of the source file of what has a chain of origins. What is compiled again when it is linked (LTO)
+// stands in a unit of no source file, and its origin in that of its own.
+func homeOf(chain []*dwarfinfo.Entry) *dwarfinfo.Unit {
+	for i := len(chain) - 1; i > 0; i-- {
+		root, err := chain[i].Unit().Root()
+		if err == nil && root != nil && root.Tag == dwarf.TagCompileUnit {
+			return chain[i].Unit()
+		}
+	}
+	return chain[0].Unit()
+}
+
+// namespaceOf is the namespace, class or package of a function or variable. One without a name adds nothing.
+func (f *Finder) namespaceOf(chain []*dwarfinfo.Entry) string {
+	name := f.namesOf().Of(chain)
+	if ofGo(homeOf(chain)) {
+		pkg, _ := splitGo(name)
+		return pkg
+	}
+	name = strings.ReplaceAll(elffile.BareOfSource(name), anonymous+"::", "")
+	return name[:max(strings.LastIndex(name, "::"), 0)]
+}
+
+// anonymous is how names have a namespace without a name.
+const anonymous = "(anonymous namespace)"
+
+// splitGo splits a name of Go into its package and the rest: "example.com/shop/cart" and "(*List[int]).add".
+func splitGo(name string) (pkg, rest string) {
+	end := len(name)
+	if i := strings.IndexAny(name, "[("); i >= 0 {
+		end = i
+	}
+	from := strings.LastIndexByte(name[:end], '/') + 1
+	i := strings.IndexByte(name[from:], '.')
+	if i < 0 {
+		return "", name
+	}
+	return unescaped(name[:from+i]), name[from+i+1:]
+}
+
+// unescaped is the path of a package as the source has it: the linker writes dots in its last part as %2e.
+func unescaped(pkg string) string { return strings.ReplaceAll(pkg, "%2e", ".") }
+
+// lookUpGlobal looks for a variable.
+func (f *Finder) lookUpGlobal(as view, text string) (*Variable, error) {
+	want := wantedOf(text)
+	g := &globals{Finder: f, wanted: want, known: map[dwarf.Offset]*global{}}
+	if as.home != nil {
+		if err := g.inUnit(as.home); err != nil {
+			return nil, err
+		}
+		if found := g.own(as); found != nil && found.located() {
+			return f.globalAt(found, want.name)
+		}
+	}
+	if err := g.everywhere(as.home); err != nil {
+		return nil, err
+	}
+	found, err := g.seenBy(as)
+	if found == nil || err != nil {
+		return nil, err
+	}
+	return f.globalAt(found, want.name)
+}
+
+// globalAt is the variable that was found; nowhere where the compiler has not kept it.
+func (f *Finder) globalAt(g *global, name string) (*Variable, error) {
+	v := &Variable{Name: name}
+	e := g.entry
+	chain := f.Data.Origins(e)
+	v.Type, _ = dwarfinfo.Attribute(chain, dwarf.AttrType).(dwarf.Offset)
+	if p, ok := location.OfConstant(dwarfinfo.Attribute(chain, dwarf.AttrConstValue)); ok && !g.located() {
+		v.Place = p
+		return v, nil
+	}
 	expression, _, err := e.Expression(dwarf.AttrLocation, 0)
 	if err != nil {
 		return nil, err
 	}
 	frame := location.Unframed(f.Arch)
 	frame.Address = e.Unit().IndexedAddress
-	v := &Variable{Name: name, Place: location.Of(expression, frame)}
-	v.Type, _ = dwarfinfo.Attribute(f.Data.Origins(e), dwarf.AttrType).(dwarf.Offset)
+	v.Place = location.Of(expression, frame)
 	return v, nil
-}
-
-// namespaceAt is the namespace, or the class, of the function that has an instruction: "std::chrono"; "" where it is in
-// none.
-func (f *Finder) namespaceAt(pc uint64) string {
-	within, err := f.path(pc)
-	if err != nil || len(within) == 0 {
-		return ""
-	}
-	name := elffile.BareOfSource(f.namesOf().Of(f.Data.Origins(within[0])))
-	return name[:max(strings.LastIndex(name, "::"), 0)]
 }

@@ -268,9 +268,7 @@ func TestLinesListed(t *testing.T) {
 //
 // > `e.globals.NAME` is a variable of the program outside of functions, with its type, at entries and calls of
 // > functions and at places in them: `e.globals.config.limit`.
-// > The one of the function's own source file comes before others of the name.
-// > Of Go the package `main` is left out.
-// > At a call it is what it is at the end, and `e.start.globals.NAME` what it was at the start.
+// > At a call `e.globals.NAME` is what it is at the end, and `e.start.globals.NAME` what it was at the start.
 func TestGlobals(t *testing.T) {
 	for _, command := range []string{"gcc -g -O0", "gcc -g -O2", "gcc -g -O1 -static", "gcc -g -O0 -no-pie -gdwarf-4",
 		"clang -g -O1"} {

@@ -2,9 +2,11 @@ package need
 
 import (
 	"cmp"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -56,6 +58,35 @@ func Built(tb testing.TB, command, file, source string) (path string) {
 		tb.Fatal(err)
 	}
 	if out, err := exec.Command(compiler, append(words[1:], "-o", path, in)...).CombinedOutput(); err != nil {
+		tb.Fatalf("%s: %v\n%s", command, err, out)
+	}
+	return path
+}
+
+// BuiltOf is the program that a compiler makes of several sources, by their names. Of Go they have their go.mod, and
+// their packages folders.
+func BuiltOf(tb testing.TB, command string, sources map[string]string) (path string) {
+	tb.Helper()
+	words := strings.Fields(command)
+	compiler := Program(tb, words[0])
+	dir := tb.TempDir()
+	path = filepath.Join(dir, "program")
+	words = append(words[1:], "-o", path)
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		in := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(in), 0o700); err != nil {
+			tb.Fatal(err)
+		}
+		if err := os.WriteFile(in, []byte(sources[name]), 0o600); err != nil {
+			tb.Fatal(err)
+		}
+		if ending := filepath.Ext(name); strings.HasPrefix(ending, ".c") {
+			words = append(words, name)
+		}
+	}
+	build := exec.Command(compiler, words...)
+	build.Dir = dir
+	if out, err := build.CombinedOutput(); err != nil {
 		tb.Fatalf("%s: %v\n%s", command, err, out)
 	}
 	return path

@@ -1,0 +1,336 @@
+package locals
+
+import (
+	"debug/dwarf"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/sourceline"
+)
+
+// This file finds the variables of a name outside of functions, and which of them a function means.
+
+// wanted is the name of a variable as a script has it: "limit", "n1::limit", "cart.Limit" of Go, "@a.c:limit".
+type wanted struct {
+	name string
+	// files are the source files that were named; nil: any.
+	files *sourceline.Files
+	// within is the namespace or package that was named, or the end of it; said: one was, perhaps the outermost.
+	within string
+	said   bool
+	// packaged: the name is one of Go with its package.
+	packaged bool
+}
+
+func wantedOf(text string) (w wanted) {
+	if file, name, ok := strings.Cut(strings.TrimPrefix(text, "@"), ":"); ok && text[0] == '@' {
+		w.files, text = sourceline.FilesOf(file), name
+	}
+	w.name = text
+	if i := strings.LastIndex(text, "::"); i >= 0 {
+		w.within, w.name, w.said = text[:i], text[i+len("::"):], true
+	} else if i := strings.LastIndexByte(text, '.'); i >= 0 {
+		w.within, w.name, w.said, w.packaged = text[:i], text[i+1:], true, true
+	}
+	return w
+}
+
+// globals are the variables of a name outside of functions.
+type globals struct {
+	*Finder
+	wanted
+	list []*global
+	// known are they by where they are declared.
+	known map[dwarf.Offset]*global
+}
+
+// A global is one of them.
+type global struct {
+	view
+	// entry has where it is, if it is anywhere.
+	entry *dwarfinfo.Entry
+	// at are the entries that speak of it.
+	at []dwarf.Offset
+	// defined: its home has it, and does not only declare that another file has; shared: other files can mean it.
+	defined, shared bool
+}
+
+// located reports whether it is known to be anywhere.
+func (g *global) located() bool { return g.entry.Has(dwarf.AttrLocation) }
+
+// everywhere looks into all units but one. One that is damaged has none.
+func (g *globals) everywhere(but *dwarfinfo.Unit) error {
+	units, err := g.Data.Units()
+	if err != nil {
+		return err
+	}
+	name := g.Data.Sought(g.name)
+	for _, u := range units {
+		if u != but && u.MayName(name) {
+			_ = g.inUnit(u)
+		}
+	}
+	var lost []dwarf.Offset
+	for _, one := range g.list {
+		if one.defined && !one.located() {
+			lost = append(lost, one.at...)
+		}
+	}
+	for _, u := range units {
+		if len(lost) > 0 && u.MayRefer(dwarf.AttrAbstractOrigin, lost) {
+			_ = g.linked(u, lost)
+		}
+	}
+	return nil
+}
+
+// inUnit looks into one unit.
+func (g *globals) inUnit(u *dwarfinfo.Unit) error {
+	root, err := u.Root()
+	if err != nil || root == nil {
+		return err
+	}
+	return g.in(root, ofGo(u), 0)
+}
+
+// in goes over a namespace.
+func (g *globals) in(e *dwarfinfo.Entry, isGo bool, depth int) error {
+	return g.Data.EachChild(e, func(kid *dwarfinfo.Entry) (bool, error) {
+		switch {
+		case kid.Tag == dwarf.TagNamespace && depth < maxDepth:
+			return true, g.in(kid, isGo, depth+1)
+		case kid.Tag == dwarf.TagVariable:
+			g.variable(kid, isGo)
+		}
+		return true, nil
+	})
+}
+
+// variable notes one if it has the name.
+func (g *globals) variable(e *dwarfinfo.Entry, isGo bool) {
+	chain := g.Data.Origins(e)
+	name, _ := dwarfinfo.Attribute(chain, dwarf.AttrName).(string)
+	if isGo {
+		if !strings.HasSuffix(name, "."+g.name) {
+			return
+		}
+		_, name = splitGo(name)
+	}
+	if name != g.name {
+		return
+	}
+	declared := chain[len(chain)-1].Offset
+	one := g.known[declared]
+	if one == nil {
+		one = &global{view: view{homeOf(chain), g.namespaceOf(chain)}, entry: e}
+		if !g.means(one, chain) {
+			return
+		}
+		g.known[declared] = one
+		g.list = append(g.list, one)
+	}
+	one.at = append(one.at, e.Offset)
+	one.defined = one.defined || !e.Has(dwarf.AttrDeclaration)
+	if external, _ := dwarfinfo.Attribute(chain, dwarf.AttrExternal).(bool); external || isGo || ofRust(one.home) {
+		one.shared = true
+	}
+	if !one.located() && !e.Has(dwarf.AttrDeclaration) {
+		one.entry = e
+	}
+}
+
+// ofRust reports whether the source of a unit is one of Rust (DW_LANG_Rust). A crate is compiled in several units.
+func ofRust(u *dwarfinfo.Unit) bool {
+	root, err := u.Root()
+	if err != nil || root == nil {
+		return false
+	}
+	language, _ := root.Val(dwarf.AttrLanguage).(int64)
+	return language == 0x1c
+}
+
+// linked looks for where variables are in a unit of what was compiled again when it was linked (LTO): it has them in
+// the functions that use them, and refers to the units of the source for the rest.
+func (g *globals) linked(u *dwarfinfo.Unit, lost []dwarf.Offset) error {
+	return u.Walk(func(e *dwarfinfo.Entry, _ int) (into bool, err error) {
+		of, _ := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+		if e.Tag == dwarf.TagVariable && e.Has(dwarf.AttrLocation) && slices.Contains(lost, of) {
+			g.variable(e.Keep(), false)
+		}
+		return true, nil
+	})
+}
+
+// means reports whether a variable of the name is one in the file and namespace that were named.
+func (g *globals) means(one *global, chain []*dwarfinfo.Entry) bool {
+	if g.files != nil {
+		if file, _ := g.tablesOf().Declared(chain); !g.files.Is(file) && !g.files.Is(unitName(one.home)) {
+			return false
+		}
+	}
+	switch {
+	case !g.said || one.namespace == g.within:
+		return true
+	case g.packaged:
+		return strings.HasSuffix(one.namespace, "/"+g.within) || packageName(one.home) == g.within
+	}
+	return g.within != "" && strings.HasSuffix(one.namespace, "::"+g.within)
+}
+
+// attrGoPackageName is the name of a package in the source, which need not be the end of its path.
+const attrGoPackageName = dwarf.Attr(0x2905)
+
+func packageName(u *dwarfinfo.Unit) string {
+	root, err := u.Root()
+	if err != nil || root == nil || !ofGo(u) {
+		return ""
+	}
+	name, _ := root.Val(attrGoPackageName).(string)
+	return name
+}
+
+// own is the one that a function means of those of its source file, the innermost; nil where that has none. Of Go main
+// may be such a file, and the function one of another package that was made for it.
+func (g *globals) own(as view) *global {
+	in := around(as)
+	if ofGo(as.home) {
+		in = in[:1]
+	}
+	for _, namespace := range in {
+		for _, one := range g.list {
+			switch {
+			case one.home != as.home || one.namespace != namespace:
+			case one.defined:
+				return one
+			default:
+				return g.sharedIn(namespace) // it is of another file
+			}
+		}
+	}
+	return nil
+}
+
+// around are a namespace and those around it, the innermost first.
+func around(as view) (out []string) {
+	if as.home != nil && ofGo(as.home) {
+		return []string{as.namespace, "main"}
+	}
+	for at := as.namespace; at != ""; at = at[:max(strings.LastIndex(at, "::"), 0)] {
+		out = append(out, at)
+	}
+	return append(out, "")
+}
+
+// sharedIn is one that is shared, of a namespace; nil where it has none. All of them are one variable.
+func (g *globals) sharedIn(namespace string) (found *global) {
+	for _, one := range g.list {
+		if one.shared && one.defined && one.namespace == namespace && (found == nil || !found.located()) {
+			found = one
+		}
+	}
+	return found
+}
+
+// seenBy is the one that a function means; nil where there is none.
+func (g *globals) seenBy(as view) (*global, error) {
+	if as.home != nil {
+		if found := g.own(as); found != nil {
+			return found, nil
+		}
+	}
+	for _, namespace := range around(as) {
+		if found := g.sharedIn(namespace); found != nil {
+			return found, nil
+		}
+	}
+	rest := g.distinct()
+	switch {
+	case len(rest) == 0:
+		return nil, nil
+	case len(rest) == 1 && (g.said || as.home == nil || !ofGo(as.home) || !ofGo(rest[0].home)):
+		return rest[0], nil
+	}
+	return nil, g.ambiguous(rest)
+}
+
+// distinct are those that are not the same variable. Go has copies of none.
+func (g *globals) distinct() (out []*global) {
+	for _, one := range g.list {
+		same := func(other *global) bool { return one.shared && other.shared && one.namespace == other.namespace }
+		if one.defined && !slices.ContainsFunc(out, same) {
+			if one.shared {
+				one = g.sharedIn(one.namespace)
+			}
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// An AmbiguousError says that there are several variables of a name, and that none is of the function's own source
+// file, namespace or package.
+type AmbiguousError struct {
+	// Names are those by which they can be asked for.
+	Names []string
+}
+
+// mostNamed is how many names a message has.
+const mostNamed = 6
+
+func (e *AmbiguousError) Error() string {
+	names, verb, more := e.Names, "are", ""
+	if len(names) > mostNamed {
+		names, more = names[:mostNamed], " and more"
+	}
+	if len(e.Names) == 1 {
+		verb = "is"
+	}
+	return fmt.Sprintf("there %s %s%s, and none is of the source file, namespace or package of this function; "+
+		"getattr(e.globals, %q) names one", verb, strings.Join(names, " and "), more, names[0])
+}
+
+// ambiguous names some variables, with the source file as far as that tells them apart.
+func (g *globals) ambiguous(list []*global) error {
+	ways := []func(*global) string{
+		g.qualified,
+		func(one *global) string { return "@" + path.Base(unitName(one.home)) + ":" + g.qualified(one) },
+		func(one *global) string { return "@" + unitName(one.home) + ":" + g.qualified(one) },
+	}
+	err := &AmbiguousError{}
+	for _, one := range list {
+		name := ""
+		for _, way := range ways {
+			name = way(one)
+			if !slices.ContainsFunc(list, func(o *global) bool { return o != one && way(o) == name }) {
+				break
+			}
+		}
+		err.Names = append(err.Names, name)
+	}
+	slices.Sort(err.Names)
+	return err
+}
+
+// unitName is the name of the source file of a unit.
+func unitName(u *dwarfinfo.Unit) string {
+	root, err := u.Root()
+	if err != nil || root == nil {
+		return ""
+	}
+	name, _ := root.Val(dwarf.AttrName).(string)
+	return path.Clean(name)
+}
+
+// qualified is the name of a variable with its namespace or package.
+func (g *globals) qualified(one *global) string {
+	switch {
+	case ofGo(one.home):
+		return one.namespace + "." + g.name
+	case one.namespace == "":
+		return g.name
+	}
+	return one.namespace + "::" + g.name
+}
