@@ -243,8 +243,20 @@ func (s *Source) value(at *binary.File, name string, v *signature.Value) Field {
 		f.Note = "nobody knows its place: it is FAULT"
 	case v.Pieces[0].Where == abi.Other && len(v.Pieces) == 1:
 		f.Note = "a float: it cannot be read"
+	case v.Result && len(v.Pieces) == 1:
+		f.asNumber()
 	}
 	return f
+}
+
+// asNumber makes a field a result of one word, which is a number where its type has no fields.
+func (f *Field) asNumber() {
+	switch {
+	case f.Type == "bool":
+		f.Type, f.Note = "int", "0 or 1"
+	case f.Type == "string" && strings.HasSuffix(f.C, "*"):
+		f.Type, f.Note = "int", fmt.Sprintf("an address: cstr(%s) is the string", f.Name)
+	}
 }
 
 // userResult is what it returns: several words, in the order in which they are, are a tuple.
