@@ -31,7 +31,7 @@ func withTable(m ebpf.MapSpec) *bpfgen.Unit {
 // TestTableTooLarge: no machine has 2^31 entries of 4 KB free, and the kernel
 // is not asked for them.
 //
-// > | a table | three quarters of the machine's free memory, which `--memory` does not count |
+// > | a table | three quarters of the memory that is free, or that a cgroup leaves; `--memory` does not count it |
 func TestTableTooLarge(t *testing.T) {
 	_, err := Load(withTable(ebpf.MapSpec{Type: ebpf.Hash, KeySize: 4096, ValueSize: 8, MaxEntries: 1 << 31}),
 		Options{})
