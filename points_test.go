@@ -292,6 +292,7 @@ func (p pointProgram) Static(string, string) ([]usdt.StaticProbe, *binary.File, 
 }
 
 func (pointProgram) Inside(*binary.File, binary.Function, uint64) error { return nil }
+func (pointProgram) Split(*binary.File, binary.Function) string         { return "" }
 func (pointProgram) TypeNamed(string, string, *kernel.BTF) (kernel.TypeID, error) {
 	return 0, errors.New("there is no debug information")
 }

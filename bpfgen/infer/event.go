@@ -252,6 +252,7 @@ func (a *argsObj) argument(name string, pos plan.Pos) val {
 	}
 	if len(names) == 0 {
 		if f, is := a.ev.args.(*funcArgs); is && f.f.User && f.f.Known() == nil {
+			mustNotBeSplit(f.f, pos)
 			wrong(pos, "the names of arguments are known where a program has debug information (gcc -g), and there "+
 				"is none of this function: e.args[0] is the first; of a char * it is the address, and "+
 				"cstr(e.args[0]) the string")
@@ -261,6 +262,14 @@ func (a *argsObj) argument(name string, pos plan.Pos) val {
 	wrong(pos, "%s has no argument %s%s; it has %s", a.ev.point, name, refusal.Near(name, names),
 		strings.Join(names, ", "))
 	return val{}
+}
+
+// mustNotBeSplit says that debug information is in a file that is not read.
+func mustNotBeSplit(f *funcView, pos plan.Pos) {
+	if file := f.Split(); file != "" {
+		wrong(pos, "the debug information of this function is in a file of its own, %s, which is not read: build its "+
+			"program without -gsplit-dwarf; without it e.args[0] is the first argument, a number", file)
+	}
 }
 
 // family is that of the points for calls of what this event is about: of system calls where it is about no function.

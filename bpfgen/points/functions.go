@@ -149,6 +149,8 @@ type Function struct {
 	call *abi.Call
 	// sig gives what debug information says of a user function; nil: it is not asked.
 	sig func() *signature.Signature
+	// split gives the file that has the debug information of a user function, which is not read; nil: it is not asked.
+	split func() string
 	// typ gives the type at a place in the debug information that sig speaks of.
 	typ func(dwarf.Offset) (kernel.TypeID, error)
 	// Source is the line of the source that the point names, "cart.c:120"; "" where it names none. Of a copy of a
@@ -325,6 +327,14 @@ func (p *Function) Known() *signature.Signature {
 		return nil
 	}
 	return p.sig()
+}
+
+// Split is the file that has the debug information of the function, which is not read; "" where there is none.
+func (p *Function) Split() string {
+	if p.split == nil {
+		return ""
+	}
+	return p.split()
 }
 
 // Type gives the type of an argument or a result of a user function; void where none is said.

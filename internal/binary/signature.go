@@ -44,6 +44,20 @@ func (f *Finder) Types(at *File, addr uint64) *signature.Signature {
 	return s
 }
 
+// Split gives the name of the file that has the debug information of a function; "" where the program itself has it, or
+// nobody.
+func (f *Finder) Split(at *File, fn Function) string {
+	e, table := f.open[at.Path], f.described(at)
+	if e == nil || table == nil {
+		return ""
+	}
+	addr, ok := e.Addr(fn.Start)
+	if !ok {
+		return ""
+	}
+	return table.Data().Split(addr)
+}
+
 // Type gives the type at a place in the debug information of a file, of which Signature spoke, as one of btf.
 func (f *Finder) Type(at *File, off dwarf.Offset, btf *kernel.BTF) (kernel.TypeID, error) {
 	t, err := f.typesOf(at, btf)

@@ -99,3 +99,28 @@ func (s *Section) readAt(b []byte, off int64) error {
 	copy(b, got)
 	return err
 }
+
+// The names of the attributes by which a unit leads to one in a file of its own (gcc -gsplit-dwarf): that of DWARF 5
+// and of those before.
+const (
+	attrDwoName    = dwarf.Attr(0x76)
+	attrGNUDwoName = dwarf.Attr(0x2130)
+)
+
+// Split gives the name of the file that has what the unit of an address only refers to; "" where that is here.
+func (d *Data) Split(addr uint64) string {
+	u, err := d.UnitOf(addr)
+	if u == nil || err != nil {
+		return ""
+	}
+	root, err := u.Root()
+	if err != nil {
+		return ""
+	}
+	for _, name := range []dwarf.Attr{attrDwoName, attrGNUDwoName} {
+		if file, ok := root.Val(name).(string); ok {
+			return file
+		}
+	}
+	return ""
+}

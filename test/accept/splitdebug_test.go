@@ -47,3 +47,27 @@ probe("uprobe:BIN:checkout", f)
 		}
 	}
 }
+
+// Debug information in files of its own is not read, and a message says so.
+//
+// > Debug information in files of its own (`gcc -gsplit-dwarf`) is not read, and a message says so.
+func TestSplitDebugInformation(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	for _, compiler := range []string{"g++", "clang++"} {
+		for _, version := range []int{4, 5} {
+			command := fmt.Sprintf("%s -O0 -g -gdwarf-%d -gsplit-dwarf", compiler, version)
+			dir := t.TempDir()
+			t.Chdir(dir) // clang puts the file there
+			binary := need.Built(t, command, "orders.cc", typedOrders)
+			for _, body := range []string{"print(e.args.n)", "print(e.args.o.st)"} {
+				e := startrace(t, script(t, `probe("uprobe:`+binary+`:checkout", lambda e: `+body+`)`), "-c", binary)
+				const message = "the debug information of this function is in a file of its own, "
+				_, file, said := strings.Cut(e.stderr, message)
+				if e.status == 0 || !said || !strings.Contains(file, "orders") || !strings.Contains(file, ".dwo") {
+					t.Errorf("%s: %d\n%s", command, e.status, e.stderr)
+				}
+			}
+		}
+	}
+}
