@@ -71,8 +71,8 @@ func (f *finder) returned(chain []*dwarfinfo.Entry) (t dwarf.Type, v abi.Value, 
 		return nil, v, false, err
 	case t != nil:
 		v, known = f.value(t)
-	default:
-		known = dwarfinfo.Attribute(chain, dwarf.AttrType) == nil
+	default: // a type in another file, as dwz makes one, is not known
+		known = !slices.ContainsFunc(chain, func(e *dwarfinfo.Entry) bool { return e.Has(dwarf.AttrType) })
 	}
 	if !known {
 		v = abi.Value{}

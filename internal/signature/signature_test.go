@@ -226,6 +226,46 @@ int main(void) { return 0; }
 	}
 }
 
+// Types that stand in another file, as dwz makes one for several programs, are not known: neither is there nothing in a
+// result, nor are they as large as nothing.
+func TestTypesElsewhere(t *testing.T) {
+	need.Program(t, "gcc")
+	binary := need.Built(t, "gcc -gdwarf-5 -O0", "x.c", "struct s { long a; char b; };\n"+
+		"long f_result(long a) { return a; }\nlong f_struct(struct s *p, long a) { return p->a + a; }\n"+
+		"int main(void) { return 0; }\n")
+	f, err := elf.Open(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	sections := sectionsOf(f)
+	table, err := Open(runtime.GOARCH, func(name string) (dwarfinfo.Section, error) {
+		s, err := sections(name)
+		if name != ".debug_abbrev" || err != nil {
+			return s, err
+		}
+		b, err := s.Bytes(0, s.Size) // DW_AT_type as DW_FORM_ref_sup4 instead of DW_FORM_ref4
+		b = bytes.ReplaceAll(b, []byte{0x49, 0x13}, []byte{0x49, 0x1c})
+		return dwarfinfo.Section{Reader: bytes.NewReader(b), Size: s.Size}, err
+	})
+	symbols, err2 := f.Symbols()
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	for _, s := range symbols {
+		if !strings.HasPrefix(s.Name, "f_") {
+			continue
+		}
+		is, err := table.Of(s.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := text(is); got != "unknown (unknown)" {
+			t.Errorf("%s: got %s", s.Name, got)
+		}
+	}
+}
+
 // Of what a compiler may have changed, and of what no ABI promises, only a result of one word is known.
 //
 // > A function that has one such parameter is so as a whole.

@@ -73,9 +73,11 @@ func (f *finder) next(e *dwarfinfo.Entry, depth int) (dwarf.Type, error) {
 	case dwarf.Offset:
 		return f.typeAt(off, depth+1)
 	case nil:
-		return &dwarf.VoidType{}, nil
+		if !e.Has(dwarf.AttrType) {
+			return &dwarf.VoidType{}, nil
+		}
 	}
-	return nil, nil // it stands in a section of its own, by a signature
+	return nil, nil // it stands in another file, or its unit is not there
 }
 
 // named is the type behind a name or a qualifier.
