@@ -121,7 +121,10 @@ func evalError(e *starlark.EvalError) *Error {
 // where it is called. A function of the command line is the author's, and the call of it the tool's.
 func notCalled(msg string, called starlark.CallFrame) bool {
 	about, ok := strings.CutPrefix(msg, "function "+called.Name+" ")
-	return ok && !strings.HasPrefix(called.Pos.Filename(), "--") && slices.ContainsFunc([]string{"accepts ", "missing ", "got an unexpected ", "got multiple "},
+	if !ok || strings.HasPrefix(called.Pos.Filename(), "--") {
+		return false
+	}
+	return slices.ContainsFunc([]string{"accepts ", "missing ", "got an unexpected ", "got multiple "},
 		func(begin string) bool { return strings.HasPrefix(about, begin) })
 }
 

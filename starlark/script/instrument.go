@@ -213,7 +213,7 @@ func boundedBuiltin(f *starlark.Builtin) *starlark.Builtin {
 		if err := value.CheckNeeds(th, f.Name(), args); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name(), err)
 		}
-		made, err := f.CallInternal(th, args, kwargs)
+		made, err := value.Stoppable(th, f, args, kwargs)
 		if err == nil {
 			tellAbout(th, f.Name(), args, made)
 		}

@@ -40,7 +40,10 @@ func New(o Options) *Host {
 	}
 	for _, name := range takeAll {
 		f, ok := h.predeclared[name]
-		if !ok {
+		switch {
+		case name == "sorted":
+			f = starlark.NewBuiltin(name, value.Sorted)
+		case !ok:
 			f = starlark.Universe[name]
 		}
 		h.predeclared[name] = boundedBuiltin(f.(*starlark.Builtin))
