@@ -224,6 +224,9 @@ func (a *Agg) add(key starlark.Value, col int, v Number, weight int64) error {
 	if err := a.checkColumns(key); err != nil {
 		return err
 	}
+	if err := a.checkWords("key", key); err != nil {
+		return err
+	}
 	folded := foldKey(key, a.parts)
 	if err := a.checkKeyed(folded); err != nil {
 		return err
