@@ -9,6 +9,7 @@ import (
 	"github.com/ianlancetaylor/demangle"
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/entryplace"
 )
 
 // changed reports whether the compiler may have moved the parameters of a function: gcc
@@ -106,8 +107,29 @@ func parametersOf(name string) (n int, ok bool) {
 const maxMangled = 16
 
 // otherConventions are those that the ABI of C does not describe (DW_CC_…): nocall, by which a function does not keep
-// to the convention of its type, and of LLVM those of Windows, of Intel's OpenCL and regcall.
-var otherConventions = map[int64]bool{3: true, 0xc1: true, 0xc5: true, 0xcb: true}
+// to the convention of its type, and of LLVM vectorcall, those of Windows, of Intel's OpenCL, and of Swift, regcall,
+// preserve_none and those of vectors of RISC-V and of calls of Swift that end a function.
+var otherConventions = map[int64]bool{3: true, 0xc0: true, 0xc1: true, 0xc5: true, 0xc8: true, 0xcb: true, 0xcd: true,
+	0xce: true, 0xcf: true}
+
+// otherConvention reports whether parameters are where the ABI does not have them. marked: the compiler marks functions
+// that have other registers.
+func otherConvention(named []Value, marked bool) bool {
+	seen := map[entryplace.Verdict]bool{}
+	for i := range named {
+		seen[named[i].verdict] = true
+	}
+	return seen[entryplace.Foreign] || !marked && seen[entryplace.Moved] && !seen[entryplace.Same]
+}
+
+// ofOtherConvention is what is unknown of a function that has one: of most of them results of one register are where
+// those of C are, structs are not.
+func (s *Signature) ofOtherConvention() Alteration {
+	if s.composite {
+		return ChangedResult
+	}
+	return ChangedArguments
+}
 
 // plain reports whether a function was compiled without optimization, which changes no calls: each of its variables
 // and parameters has one place in its frame all the time, or has its address there.

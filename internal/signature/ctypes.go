@@ -8,6 +8,7 @@ import (
 
 	"github.com/startrace/startrace/internal/abi"
 	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/entryplace"
 )
 
 // ofC assigns the parameters and the result by the ABI of C. Where a type is not one that C passes, OnlyResult is set;
@@ -29,7 +30,7 @@ func (f *finder) ofC(params []dwarf.Type, named []Value, chain []*dwarfinfo.Entr
 	}
 	convention := abi.Of(f.arch)
 	call := convention.Assign(values, returned)
-	s := &Signature{OnlyResult: !all, more: func(n int) Word {
+	s := &Signature{OnlyResult: !all, composite: returned.Composite, more: func(n int) Word {
 		more := append([]abi.Value{}, values...)
 		for range n + 1 {
 			more = append(more, abi.Int.Value(8))
@@ -38,6 +39,8 @@ func (f *finder) ofC(params []dwarf.Type, named []Value, chain []*dwarfinfo.Entr
 	}}
 	for i := range values {
 		at := call.Params[i]
+		named[i].verdict = entryplace.Judge(named[i].entry, at, convention.Base)
+		named[i].dropped = named[i].dropped || f.drops() && named[i].verdict == entryplace.Moved
 		list := words(params[i], values[i], at)
 		for k, offset := 0, 0; k < len(list); k++ {
 			gap := list[k].Where != abi.Other && named[i].inGap(offset, list[k].Bytes)

@@ -49,6 +49,8 @@ type Signature struct {
 	// Arguments and Results are the same by their names and types. Where the compiler may have changed how the function
 	// is called, nobody knows their places.
 	Arguments, Results []Value
+	// composite: it returns a struct.
+	composite bool
 	// more gives word n behind Params, for functions that are called with more.
 	more func(n int) Word
 }
@@ -239,6 +241,8 @@ func (f *finder) signature(e *dwarfinfo.Entry) (*Signature, error) {
 	switch {
 	case err != nil || f.changed(chain):
 		return s.After(f.alteration()).named(named, returned), err
+	case otherConvention(named, f.drops()):
+		return s.After(max(f.alteration(), s.ofOtherConvention())).named(named, returned), nil
 	case f.leavesOut(e, chain):
 		return s.After(ChangedArguments).named(named, returned), nil
 	}

@@ -3,12 +3,12 @@ package signature
 import (
 	"debug/dwarf"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/internal/abi"
 	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/entryplace"
 	"github.com/startrace/startrace/internal/location"
 )
 
@@ -25,6 +25,10 @@ type Value struct {
 	// gaps are parts of its bytes of which the compiler says of no place that they are there, from the first byte to
 	// behind the last.
 	gaps [][2]int
+	// entry is where the compiler says that it is when the function begins.
+	entry location.Place
+	// verdict says whether that is where the ABI has it.
+	verdict entryplace.Verdict
 	// dropped: the compiler says of no place that it is there, so callers may pass nothing for it.
 	dropped bool
 	// Indirect: the one piece holds the address of the value. Scattered: pieces on the stack do not lie there as in the
@@ -61,9 +65,7 @@ func pieces(v abi.Value, l abi.Location) (out []Piece) {
 // values are the parameters of a function, and those results of Go that stand among them, without their places.
 func (f *finder) values(e *dwarfinfo.Entry) (params, results []Value, err error) {
 	seen := map[string]bool{}
-	// gcc says nothing of some that are there (an __int128 at -O1), and passes all, but where it makes a clone. Go
-	// keeps to its ABI, too.
-	drops := f.language != langGo && !strings.HasPrefix(f.producer(), "GNU ")
+	drops := f.drops()
 	err = f.eachParameter(e, func(p *dwarfinfo.Entry) error {
 		chain := f.data.Origins(p)
 		v := Value{}
@@ -79,10 +81,14 @@ func (f *finder) values(e *dwarfinfo.Entry) (params, results []Value, err error)
 		}
 		seen[v.Name] = v.Name != "" && v.Name != "_"
 		v.Type, _ = dwarfinfo.Attribute(chain, dwarf.AttrType).(dwarf.Offset)
-		if drops {
-			v.gaps = f.gapsOf(p, e)
+		if f.language != langGo {
+			lost := false
+			v.entry, lost = entryplace.Of(p, e, f.producer(), f.arch)
+			v.dropped = drops && (lost || !p.Has(dwarf.AttrLocation) && !p.Has(dwarf.AttrConstValue))
 		}
-		v.dropped = drops && p.Val(dwarf.AttrLocation) == nil && p.Val(dwarf.AttrConstValue) == nil
+		if drops {
+			v.gaps = entryplace.Gaps(v.entry)
+		}
 		if variable, _ := p.Val(dwarf.AttrVarParam).(bool); variable {
 			results = append(results, v)
 		} else {
@@ -91,6 +97,12 @@ func (f *finder) values(e *dwarfinfo.Entry) (params, results []Value, err error)
 		return nil
 	})
 	return params, results, err
+}
+
+// drops reports whether the compiler leaves arguments out that a function does not use. gcc says nothing of some that
+// are there (an __int128 at -O1), and passes all, but where it makes a clone. Go keeps to its ABI, too.
+func (f *finder) drops() bool {
+	return f.language != langGo && !strings.HasPrefix(f.producer(), "GNU ")
 }
 
 // tagParameterPack has the parameters that a pack of C++ has come to (DW_TAG_GNU_formal_parameter_pack).
@@ -107,31 +119,6 @@ func (f *finder) eachParameter(e *dwarfinfo.Entry, each func(*dwarfinfo.Entry) e
 		}
 		return nil
 	})
-}
-
-// gapsOf gives the parts of a parameter that are nowhere when its function begins: what a function does not use of a
-// struct that clang passes in registers its callers need not pass.
-func (f *finder) gapsOf(p, function *dwarfinfo.Entry) (out [][2]int) {
-	ranges, err := function.Ranges()
-	if err != nil || len(ranges) == 0 {
-		return nil
-	}
-	expression, _, err := p.Expression(dwarf.AttrLocation, ranges[0][0])
-	if err != nil {
-		return nil
-	}
-	place := location.Of(expression, location.Anything(f.arch))
-	if place.Kind != location.Split {
-		return nil
-	}
-	end := 0
-	for _, x := range place.Fragments {
-		if x.Kind == location.Nowhere {
-			out = append(out, [2]int{x.At, x.At + x.Bytes})
-		}
-		end = x.At + x.Bytes
-	}
-	return append(out, [2]int{end, math.MaxInt})
 }
 
 // inGap reports whether some of the bytes from at on are nowhere.

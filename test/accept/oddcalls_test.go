@@ -2,6 +2,7 @@ package accept
 
 import (
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -69,6 +70,67 @@ probe("ufunc:BIN:elsewhere", lambda e: print(e.func, e.args.a, e.args.b, e.ret))
 `, "BIN", binary)), "-c", binary).ok(t)
 		want = strings.NewReplacer("L", lost, "A", lost, "B", lost, "R", lost).Replace(want)
 		if got := strings.Join(lines(e.stdout), ","); got != want {
+			t.Errorf("%s: got %s\nwant %s", command, got, want)
+		}
+	}
+}
+
+// otherConventions is a program of functions that gcc calls as Windows does, without a word but for where it says that
+// their parameters are, and of some that only look so: they assign to their parameters before all else.
+const otherConventions = `
+#define CALL __attribute__((noinline))
+struct pair { long a, b; };
+struct big { long a, b, c; };
+struct three { char c[3]; };
+volatile long sink;
+CALL __attribute__((ms_abi)) int one(int a) { sink += a; return a; }
+CALL __attribute__((ms_abi)) int six(int a, int b, int c, int d, int e, int f) { sink += a+b+c+d+e; return f; }
+CALL __attribute__((ms_abi)) int apart(struct pair p, int c) { sink += p.b; return c; }
+CALL __attribute__((ms_abi)) struct three small(int a) { sink += a; return (struct three){{a, 2, 3}}; }
+CALL __attribute__((ms_abi)) int large(int a, struct big b) { sink += b.c; return a; }
+CALL int plain(int a, struct big b, int c, char d, short e, int f, int g, char h) { sink += d+e+f+g; return a+b.c+c+h; }
+CALL int swapped(int a, int b) { int t = a; a = b; b = t; sink += a; return a * 3 + b; }
+CALL int copied(int a, int b) { a = b; sink += a; return a * 3 + b; }
+CALL int assigned(int a, int b) { a = b * 2; sink += a; return a + b; }
+CALL int late(register int a, register int b) { sink += a; return a * 3 + b; }
+int main(void) {
+	one(1); six(1, 2, 3, 4, 5, 6); apart((struct pair){1, 2}, 3); small(4); large(5, (struct big){1, 2, 3});
+	plain(1, (struct big){3, 4, 5}, 6, 7, 8, 9, 10, 11);
+	swapped(1, 2); copied(1, 2); assigned(1, 2); late(1, 2);
+	return 0;
+}
+`
+
+// Where debug information tells of other places of parameters, at the entry of their function, than the ABI has them
+// in, they are optimized out, and no registers of something else.
+func TestOtherConventions(t *testing.T) {
+	needTracing(t)
+	if runtime.GOARCH != "amd64" {
+		t.Skipf("needs amd64, whose compilers know the convention of Windows, not %s", runtime.GOARCH)
+	}
+	need.Sources(t, "../..")
+	const gcc = "apart record(a = L, b = L) L 3|assigned 1 2 6|copied 1 2 8|large L 5|late 1 2 5|one L 1|" +
+		"plain 1 6 7 8 10 11 23|six L L L 6|small L L|swapped 1 2 7"
+	for command, want := range map[string]string{
+		"gcc -g -O0 -w": gcc,
+		"gcc -g -O1 -w": gcc,
+		"gcc -g -O2 -w": gcc,
+		"gcc -gdwarf-4 -gno-variable-location-views -Os -w": gcc,
+		"clang -g -O2 -w": "apart record(a = L, b = L) L L|assigned L 2 6|copied L 2 8|large L L|late 1 2 5|one L L|" +
+			"plain 1 6 7 8 10 11 23|six L L L L|small L L|swapped L L 7",
+	} {
+		binary := need.Built(t, command, "conventions.c", otherConventions)
+		e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+probe(["ufunc:BIN:one", "ufunc:BIN:small"], lambda e: print(e.func, e.args.a, e.ret))
+probe("ufunc:BIN:large", lambda e: print(e.func, e.args.a, e.ret))
+probe("ufunc:BIN:six", lambda e: print(e.func, e.args.a, e.args.d, e.args.f, e.ret))
+probe("ufunc:BIN:apart", lambda e: print(e.func, e.args.p, e.args.c, e.ret))
+probe("ufunc:BIN:plain", lambda e: print(e.func, e.args.a, e.args.c, e.args.d, e.args.e, e.args.g, e.args.h, e.ret))
+probe(["ufunc:BIN:" + f for f in ["assigned", "copied", "late", "swapped"]],
+	lambda e: print(e.func, e.args.a, e.args.b, e.ret))
+`, "BIN", binary)), "-c", binary).ok(t)
+		want = strings.ReplaceAll(want, "L", "<optimized out>")
+		if got := strings.Join(lines(e.stdout), "|"); got != want {
 			t.Errorf("%s: got %s\nwant %s", command, got, want)
 		}
 	}
