@@ -165,6 +165,10 @@ type Programs interface {
 	Names(q binary.Query) ([]binary.Listed, *binary.File, error)
 	// SourceFiles are the source files of a file that match a pattern.
 	SourceFiles(file, pattern string) ([]string, *binary.File, error)
+	// Functions are those of a file that a query means.
+	Functions(q binary.Query) ([]binary.Function, *binary.File, error)
+	// Inside says why no probe may stand so many bytes behind a function's start.
+	Inside(at *binary.File, fn binary.Function, offset uint64) error
 	// Lines are the places of a line of a source file in a file.
 	Lines(file, source string, line int) ([]binary.Function, *binary.File, error)
 	// Locals are the variables in sight so many bytes behind a function's start.

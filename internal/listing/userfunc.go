@@ -3,6 +3,7 @@ package listing
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/startrace/startrace/internal/abi"
@@ -81,7 +82,11 @@ func (s *Source) userFunctions(r *Result, k *point.Kind, rest string) error {
 	if quoted {
 		pattern, _, _ = strings.Cut(pattern, `"`)
 	} else if !strings.Contains(pattern, "operator+") {
-		pattern, _, _ = strings.Cut(pattern, "+")
+		function, offset, _ := strings.Cut(pattern, "+")
+		if n, err := strconv.ParseUint(offset, 0, 30); err == nil && n > 0 && k.TakesOffset && len(files) == 1 {
+			return s.behindStart(r, k, files[0], function, n)
+		}
+		pattern = function
 	}
 	var failed []error
 	var left unprobed

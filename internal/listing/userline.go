@@ -28,6 +28,30 @@ func (s *Source) userLine(r *Result, k *point.Kind, file, source string, line in
 	return nil
 }
 
+// behindStart finds the place so many bytes behind the start of a function.
+func (s *Source) behindStart(r *Result, k *point.Kind, file, function string, offset uint64) error {
+	list, at, err := s.Programs.Functions(binary.Query{File: file, Pattern: function})
+	if err != nil {
+		r.problem(err)
+		return nil
+	}
+	for _, fn := range list {
+		if fn.Copy != nil {
+			continue
+		}
+		if err := s.Programs.Inside(at, fn, offset); err != nil {
+			r.problem(err)
+			continue
+		}
+		fn.Entry = fn.Start + offset
+		p := &Point{Name: fmt.Sprintf("%s:%s:%s+%d", k.Name, at.Name, fn.Name, offset), Kind: k.Name, File: at.Name}
+		p.detail = func(p *Point) { s.placeOfLine(p, at, fn) }
+		r.Points = append(r.Points, p)
+	}
+	r.problem(s.missing(k))
+	return nil
+}
+
 // placeOfLine fills in where a place is, and the variables there.
 func (s *Source) placeOfLine(p *Point, at *binary.File, fn binary.Function) {
 	inside := fn.Entry - fn.Start
