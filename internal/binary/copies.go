@@ -171,7 +171,7 @@ func bodies(e *elffile.File, list []*sourcefunc.Function) (out []elffile.Functio
 // nameLike is, of the names of a function, the one that debug information gives it, or that of a clone of it.
 func nameLike(e *elffile.File, fn elffile.Function, wanted string) string {
 	for _, name := range e.Aliases(fn.Addr) {
-		base, is := elffile.CloneOf(name)
+		base, is := elffile.CloneOf(name, fn.Local)
 		if name == wanted || is && base == wanted || elffile.DemangleShort(name) == wanted {
 			return name
 		}

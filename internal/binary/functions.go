@@ -37,7 +37,7 @@ func (f *Finder) Functions(q Query) ([]Function, *File, error) {
 	for _, fn := range list {
 		one, err := describe(e, out, fn)
 		one.File = files[fn.Addr]
-		if base, is := elffile.CloneOf(fn.Name); is && wanted(base) {
+		if base, is := fn.CloneOf(); is && wanted(base) {
 			one.Name = elffile.DemangleShort(base)
 		}
 		switch {

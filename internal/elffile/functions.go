@@ -93,7 +93,7 @@ func (f *File) Lookup(name string) ([]Function, error) {
 	}
 	if len(t.list) > 0 && (len(found) == 0 || t.cloned()) {
 		found = append(found, t.find(func(fn Function, forms nameForms) bool {
-			base, clone := CloneOf(fn.Name)
+			base, clone := fn.CloneOf()
 			return clone && base == name || len(found) == 0 &&
 				(forms.full == name || !fn.Part() && forms.are(is))
 		})...)
@@ -106,23 +106,34 @@ func (f *File) Lookup(name string) ([]Function, error) {
 }
 
 // cloneMarks are what compilers put behind the name of a function for a copy of it that they changed, and callers call
-// in its place. A part (.part, .cold) is not one: the function itself goes on there.
-var cloneMarks = []string{".constprop.", ".isra.", ".lto_priv.", ".llvm."}
+// in its place, and for one of several local ones of a name. A part (.part, .cold) is not one: the function itself goes
+// on there.
+var cloneMarks = []string{".constprop.", ".isra.", ".lto_priv.", ".llvm.", ".__uniq.", ".specialized."}
 
-// CloneOf gives the name of the function of which a name is that of a clone: of `f.constprop.0` it is `f`.
-func CloneOf(name string) (base string, ok bool) {
+// CloneOf gives the name of the function of which a name is that of a clone: of `f.constprop.0` it is `f`. A name that
+// is local to a file may only be counted: `f.3`, of which others in the program have the name f.
+func CloneOf(name string, local bool) (base string, ok bool) {
 	base, marks, found := strings.Cut(name, ".")
 	if !found || base == "" || strings.Contains(name, ".cold") || strings.Contains(name, ".part.") {
 		return "", false
+	}
+	if rest := strings.TrimLeft(marks, "0123456789"); local && rest != marks {
+		if rest == "" {
+			return base, true
+		}
+		marks = strings.TrimPrefix(rest, ".")
 	}
 	marks = "." + marks
 	return base, slices.ContainsFunc(cloneMarks, func(mark string) bool { return strings.HasPrefix(marks, mark) })
 }
 
+// CloneOf is that of the function's name.
+func (fn Function) CloneOf() (base string, ok bool) { return CloneOf(fn.Name, fn.Local) }
+
 // cloned reports whether there are clones.
 func (t *functionTable) cloned() bool {
 	return slices.ContainsFunc(t.list, func(fn Function) bool {
-		_, is := CloneOf(fn.Name)
+		_, is := fn.CloneOf()
 		return is
 	})
 }
@@ -159,7 +170,7 @@ func (f *File) Find(pattern naming.Glob) ([]Function, error) {
 		if fn.Part() && !parts {
 			return false
 		}
-		base, clone := CloneOf(fn.Name)
+		base, clone := fn.CloneOf()
 		return pattern.Match(fn.Name) || forms.are(pattern.Match) || clone && means(pattern.Match, base)
 	})), nil
 }

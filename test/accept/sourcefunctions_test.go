@@ -381,3 +381,52 @@ at_exit(lambda: print(n.items()))
 		}
 	}
 }
+
+// Functions of one name in several files are all found by it, with and without debug information, however compilers
+// have renamed them so that each has a name of its own.
+//
+// > So is one of several functions of a name that were given other names when they were linked (`read.3`,
+// > `read.lto_priv.0`, `read.llvm.77`).
+func TestRenamedWhenLinked(t *testing.T) {
+	needTracing(t)
+	const source = `
+extern long calls; extern volatile int sink;
+__attribute__((noinline)) static int help(int n) { calls++; sink = n; return n + OWN; }
+__attribute__((always_inline)) static inline int tiny(int n) { calls++; sink = n; return n + OWN; }
+int SEEN(int n) { return help(n) + help(n + 1) + tiny(n); }
+`
+	sources := map[string]string{
+		"a.c": "#define OWN 1\n#define SEEN fa" + source, "b.c": "#define OWN 2\n#define SEEN fb" + source,
+		"m.c": `#include <stdio.h>
+long calls; volatile int sink; int fa(int n), fb(int n);
+int main(int argc, char **argv) {
+	int sum = 0;
+	for (int i = 0; i < argc + 2; i++) sum += fa(i) + fb(i);
+	return printf("calls=%ld %d\n", calls, sum) == 0;
+}`}
+	for _, command := range []string{"clang -O2 -flto", "clang -O2 -flto=thin",
+		"clang -O0 -funique-internal-linkage-names",
+		"clang -O2 -flto -funique-internal-linkage-names", "clang++ -x c++ -O2 -flto", "gcc -O2 -flto", "gcc -O0 -flto",
+		"g++ -x c++ -O2 -flto"} {
+		for _, debug := range []string{" -g", " -g0"} {
+			binary := need.BuiltOf(t, command+debug, sources)
+			for _, pattern := range []string{"help", "h*p", "@*:help", "tiny"} {
+				if debug == " -g0" && pattern != "help" && pattern != "h*p" {
+					continue
+				}
+				e := startrace(t, "-q", script(t, `
+n = count()
+probe("uprobe:`+binary+":"+pattern+`", lambda e: n[e.func].add())
+at_exit(lambda: print(n.items()))
+`), "-c", binary).ok(t)
+				want := `[("help", 12)]`
+				if pattern == "tiny" {
+					want = `[("tiny", 6)]`
+				}
+				if !strings.Contains(e.stdout, "calls=18") || !strings.Contains(e.stdout, want) {
+					t.Errorf("%s%s: %s: %q %q", command, debug, pattern, e.stdout, e.stderr)
+				}
+			}
+		}
+	}
+}
