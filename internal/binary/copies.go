@@ -30,7 +30,7 @@ func (f *Finder) matching(e *elffile.File, at *File, q Query) ([]elffile.Functio
 		return nil, nil, err
 	}
 	if q.Source != "" {
-		return withoutWrappers(e, bodies(e, inSource), inSource, q.Pattern), inSource, nil
+		return oneForEachCall(e, bodies(e, inSource), inSource, q), inSource, nil
 	}
 	list, exact, err := match(e, q.Pattern)
 	if errors.Is(err, elffile.ErrNoFunction) && countCopies(inSource) > 0 {
@@ -41,7 +41,7 @@ func (f *Finder) matching(e *elffile.File, at *File, q Query) ([]elffile.Functio
 			return strings.Contains(fn.Name, ".part.") && fn.Name != q.Pattern
 		})
 	}
-	return withoutWrappers(e, list, inSource, q.Pattern), inSource, err
+	return oneForEachCall(e, list, inSource, q), inSource, err
 }
 
 // inSource is what debug information says of the functions of a query; nothing where there is none, and no file of the

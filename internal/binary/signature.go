@@ -25,6 +25,9 @@ func (f *Finder) Signature(at *File, fn Function) *signature.Signature {
 		return nil
 	}
 	s := f.Types(at, addr)
+	if of, is := thunkOf(e, addr); is {
+		s = f.Types(at, of.Addr).OfThunk()
+	}
 	if s != nil && fn.Local {
 		s = s.After(s.Local)
 	}

@@ -41,13 +41,28 @@ func wrapped(name string) (names []string) {
 	return nil
 }
 
-// withoutWrappers leaves out functions that call another one of the list for the same call of the source, and the
-// copies that were inlined into such a function. A mangled name means the function that has it.
-func withoutWrappers(e *elffile.File, list []elffile.Function, inSource []*sourcefunc.Function, pattern string) (
+// oneForEachCall gives the functions of a query so that each call of the source comes by one of them: without wrappers,
+// and with thunks. A mangled name means the function that has it.
+func oneForEachCall(e *elffile.File, list []elffile.Function, inSource []*sourcefunc.Function, q Query) (
 	out []elffile.Function) {
-	if strings.HasPrefix(pattern, "_Z") {
+	if strings.HasPrefix(q.Pattern, "_Z") {
 		return list
 	}
+	wanted, err := elffile.Matcher(q.Pattern)
+	if q.Source != "" || err != nil {
+		wanted = func(name string) bool {
+			return slices.ContainsFunc(inSource, func(fn *sourcefunc.Function) bool {
+				return elffile.Demangle(fn.Name) == elffile.Demangle(name)
+			})
+		}
+	}
+	return withThunks(e, withoutWrappers(e, list, inSource), inSource, wanted)
+}
+
+// withoutWrappers leaves out functions that call another one of the list for the same call of the source, and the
+// copies that were inlined into such a function.
+func withoutWrappers(e *elffile.File, list []elffile.Function, inSource []*sourcefunc.Function) (
+	out []elffile.Function) {
 	listed := map[uint64]bool{}
 	for _, fn := range list {
 		listed[fn.Addr] = true

@@ -14,6 +14,7 @@ package signature
 
 import (
 	"debug/dwarf"
+	"slices"
 
 	"github.com/startrace/startrace/internal/abi"
 	"github.com/startrace/startrace/internal/cpplib"
@@ -53,6 +54,22 @@ type Signature struct {
 	composite bool
 	// more gives word n behind Params, for functions that are called with more.
 	more func(n int) Word
+}
+
+// OfThunk is the signature of a thunk of the function, which is called with the address of a part of the object: where
+// the object itself is, is not known. nil: that of the function is not known.
+func (s *Signature) OfThunk() *Signature {
+	if s == nil {
+		return nil
+	}
+	out := *s
+	out.Arguments = slices.Clone(s.Arguments)
+	for i := range out.Arguments {
+		if out.Arguments[i].Name == "this" {
+			out.Arguments[i].Pieces = nil
+		}
+	}
+	return &out
 }
 
 // Param gives word n of the arguments; behind those that are declared, as of printf,
