@@ -157,8 +157,20 @@ func (b attributes) exprAttr(x val, name string, pos plan.Pos) val {
 			return v
 		}
 	}
-	wrong(pos, "%s has no field %s", x.describe(), name)
+	wrong(pos, "%s has no field %s%s", x.describe(), name, ofSeveral(e))
 	return val{}
+}
+
+// ofSeveral is a hint for an int that is one of two values: pointers to two structs have no type together.
+func ofSeveral(e *tree.Expr) string {
+	for e.Op == tree.OpConvert || e.Op == tree.OpAssume {
+		e = e.Args[0]
+	}
+	if e.Type.Kind == types.Int && e.Type.Label == "" && (e.Op == tree.OpLocal || e.Op == tree.OpCond) {
+		return ": what is set on several ways, as by an if, has fields where it is a pointer to the same struct on all " +
+			"of them; take the field on each way, or give it the type by cast"
+	}
+	return ""
 }
 
 // ints are the elements of constant bytes.

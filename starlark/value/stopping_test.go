@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 )
 
 // Each builtin that goes over all elements of a list ends within some thousand of them once the script is to end, and
@@ -74,9 +75,11 @@ func TestSorted(t *testing.T) {
 	for _, x := range []string{`[3, 1, 2]`, `[]`, `(2, 1)`, `{2: 1, 1: 2}`, `["b", 1]`, `3`, `[3, 1], None, True`,
 		`["bb", "a", "cc"], len`, `["bb", "a", "cc"], len, True`, `[(1, 2), (0, 3)], reverse = True`, `[1], 2, 3, 4`,
 		`[0.5, float("nan"), 1]`, `range(5), lambda x: -x`, `[2, 1], key = lambda: 1`} {
-		want, wantErr := starlark.Eval(th, "x", "sorted("+x+")", nil)
-		got, err := starlark.Eval(th, "x", "sorted("+x+")", starlark.StringDict{
-			"sorted": starlark.NewBuiltin("sorted", Sorted)})
+		eval := func(env starlark.StringDict) (starlark.Value, error) {
+			return starlark.EvalOptions(&syntax.FileOptions{}, th, "x", "sorted("+x+")", env)
+		}
+		want, wantErr := eval(nil)
+		got, err := eval(starlark.StringDict{"sorted": starlark.NewBuiltin("sorted", Sorted)})
 		if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() ||
 			err == nil && got.String() != want.String() {
 			t.Errorf("sorted(%s): got %v, %v, want %v, %v", x, got, err, want, wantErr)
