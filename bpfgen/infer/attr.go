@@ -167,8 +167,8 @@ func ofSeveral(e *tree.Expr) string {
 		e = e.Args[0]
 	}
 	if e.Type.Kind == types.Int && e.Type.Label == "" && (e.Op == tree.OpLocal || e.Op == tree.OpCond) {
-		return ": what is set on several ways, as by an if, has fields where it is a pointer to the same struct on all " +
-			"of them; take the field on each way, or give it the type by cast"
+		return ": what is set on several ways, as by an if, has fields where it is a pointer to the same struct on " +
+			"all of them; take the field on each way, or give it the type by cast"
 	}
 	return ""
 }
