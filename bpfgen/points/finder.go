@@ -108,6 +108,8 @@ type Programs interface {
 	Definition(at *binary.File, fn binary.Function) string
 	// Inside says why no probe may stand so many bytes behind a function's start.
 	Inside(at *binary.File, fn binary.Function, offset uint64) error
+	// Steps says why the kernel does not run the instruction there at another place, nil if it perhaps does.
+	Steps(at *binary.File, fn binary.Function, offset uint64) error
 	// Lines are the places of a line of a source file in a file.
 	Lines(file, source string, line int) ([]binary.Function, *binary.File, error)
 	// Locals are the variables in sight so many bytes behind a function's start.

@@ -210,8 +210,11 @@ func endsInOrder(funcs []*Function) {
 	slices.SortStableFunc(funcs, func(a, b *Function) int { return b.Others - a.Others })
 }
 
-// inside refuses a place in a function at which no Instruction begins.
+// inside refuses a place in a function at which no Instruction begins, or one that the kernel does not run.
 func (s search) inside(p *plan.Pattern, at *binary.File, fn binary.Function, offset uint64) {
+	if err := s.Programs.Steps(at, fn, offset); err != nil {
+		refusal.Wrong(p.Pos, "%s: %s+%#x cannot be probed: it is %v", p.Text, fn.Name, offset, err)
+	}
 	if s.Unsafe {
 		return
 	}
@@ -292,7 +295,7 @@ func (s search) findFunctions(p *plan.Pattern, u userPattern) ([]binary.Function
 	}
 	ends := kindOf(p).Has("ret")
 	list, at, err := s.Programs.Functions(binary.Query{File: file, Source: u.source, Pattern: name,
-		Copies: !ends && u.offset == 0, Most: maxFunctions})
+		Behind: u.offset != 0, Copies: !ends && u.offset == 0, Most: maxFunctions})
 	s.tellReplaced(p, at)
 	if ends && err == nil {
 		list = returning(list, at)

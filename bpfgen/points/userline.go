@@ -42,6 +42,8 @@ func (s search) lines(p *plan.Pattern, l sourceLine) []*Target {
 	switch {
 	case err != nil:
 		unread(p, l.binary, err)
+	case len(list) == 0 && at.Left > 0:
+		refusal.Wrong(p.Pos, "%s: %s", p.Text, at.Why)
 	case len(list) == 0:
 		refusal.Wrong(p.Pos, "%s: no function of %s has this line", p.Text, at.Name)
 	case len(list) > maxFunctions:
@@ -50,6 +52,7 @@ func (s search) lines(p *plan.Pattern, l sourceLine) []*Target {
 	s.mustHave(s.Facts.Features().Uprobe, "uprobes", s.Facts.Features().Why["uprobe"], p)
 	fs := &Functions{Mech: mechanism(p), Binary: at.Path, Process: s.onlyProcess()}
 	t := &Target{Source: fs, Name: p.Provider, Text: p.Text, Pos: p.Pos}
+	tellPlaces(s, p, list, at)
 	inlined := 0
 	for _, fn := range list {
 		f := s.userPlace(p, at, fn, 0)
@@ -64,6 +67,20 @@ func (s search) lines(p *plan.Pattern, l sourceLine) []*Target {
 			inlined)
 	}
 	return []*Target{t}
+}
+
+// tellPlaces tells of the places of a line that cannot be probed, or not where the line begins.
+func tellPlaces(s search, p *plan.Pattern, list []binary.Function, at *binary.File) {
+	if at.Left > 0 {
+		s.warnf(p.Pos, "%s: of the places of the line %d of %d cannot be probed: %s", p.Text, at.Left,
+			at.Left+len(list), at.Why)
+	}
+	for _, fn := range list {
+		if fn.Moved != "" {
+			s.warnf(p.Pos, "%s: it is probed at an instruction behind its first one, since %s", p.Text, fn.Moved)
+			return
+		}
+	}
 }
 
 // atPlace adds what is known where a place in a function is probed: the variables in sight.

@@ -68,6 +68,8 @@ type Function struct {
 	MakesFrame bool
 	// Protected: it is endbr64, which kernels that are not protected so themselves take for no beginning.
 	Protected bool
+	// Moved says of a place at a line why it stands behind the line's first instruction, "": it does not.
+	Moved string
 	// NoReturn says why the returns cannot be probed, "" if they can.
 	NoReturn string
 	// ABI says where Go passes arguments; nil: as C does. Goroutine: its
@@ -112,6 +114,8 @@ type Query struct {
 	Source string
 	// Pattern is a name, a pattern of names, or an address, as 0x1234.
 	Pattern string
+	// Behind: a place behind the beginning of each is wanted.
+	Behind bool
 	// Copies: copies that were inlined are wanted, too, unless there are more than Most.
 	Copies bool
 	Most   int
@@ -239,9 +243,13 @@ func atAddress(e *elffile.File, f *File, text string) (Function, error) {
 		return Function{}, fmt.Errorf("%s: %s is %w, which lies %s", e.Path, text, elffile.ErrNotCode, codeRanges(e))
 	}
 	fn, ok := e.At(addr)
-	switch {
-	case ok && fn.Addr == addr:
+	if ok && fn.Addr == addr {
 		return describe(e, f, fn)
+	}
+	if err := steps(e, addr); err != nil {
+		return Function{}, fmt.Errorf("%s of %s cannot be probed: it is %w", text, e.Path, err)
+	}
+	switch {
 	case ok:
 		out := Function{Name: elffile.DemangleShort(fn.Name), Start: fn.Offset, Addr: fn.Addr,
 			Inside: addr - fn.Addr, Entry: offset}
@@ -269,7 +277,20 @@ func codeRanges(e *elffile.File) string {
 	return strings.Join(parts, " and ")
 }
 
+// describe is a function as it is probed where it begins.
 func describe(e *elffile.File, f *File, fn elffile.Function) (Function, error) {
+	out, err := outline(e, f, fn)
+	if err != nil {
+		return out, err
+	}
+	if err := steps(e, fn.Addr+out.Entry-out.Start); err != nil {
+		return out, fmt.Errorf("%s of %s cannot be probed: it begins with %w", fn.Name, e.Path, err)
+	}
+	return out, nil
+}
+
+// outline is a function, whose first instruction is perhaps none that can be probed.
+func outline(e *elffile.File, f *File, fn elffile.Function) (Function, error) {
 	out := Function{Name: fn.Name, Start: fn.Offset, Addr: fn.Addr, Entry: fn.Offset,
 		Local: fn.Local, Alteration: signature.AlterationOf(fn.Name)}
 	if elffile.Mangled(fn.Name) {
@@ -279,9 +300,6 @@ func describe(e *elffile.File, f *File, fn elffile.Function) (Function, error) {
 		return out, fmt.Errorf("%s of %s is chosen among several when the program starts, so its calls cannot be "+
 			"probed by that name: probe the one that is used (startrace list 'uprobe:%s:*%s*' shows them)",
 			fn.Name, e.Path, e.Path, fn.Name)
-	}
-	if err := steppable(e, fn); err != nil {
-		return out, fmt.Errorf("%s of %s cannot be probed: %w", fn.Name, e.Path, err)
 	}
 	out.NoReturn = noReturnProbe(e, fn)
 	if out.NoReturn == "" && f.NoReturnProbes == "" && callsBack(e, fn) {
@@ -311,14 +329,6 @@ func makesFrame(e *elffile.File, addr uint64) (makes, protected bool) {
 	}
 	protected = len(code) >= 4 && [4]byte(code) == [4]byte{0xf3, 0x0f, 0x1e, 0xfa}
 	return code[0] == 0x55 || protected, protected
-}
-
-func steppable(e *elffile.File, fn elffile.Function) error {
-	code, err := e.Code(fn.Addr, longest)
-	if err != nil {
-		return err
-	}
-	return gofunc.Steppable(runtime.GOARCH, code)
 }
 
 // goFunction adds what is different in a Go program. Its C code is left by RET

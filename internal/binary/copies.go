@@ -269,7 +269,7 @@ func (p *placing) place(fn *sourcefunc.Function, c *sourcefunc.Copy) (Function, 
 		return out, err
 	}
 	if err := gofunc.Steppable(runtime.GOARCH, p.code[begin:min(begin+longest, len(p.code))]); err != nil {
-		return out, err
+		return out, fmt.Errorf("it begins with %w", err)
 	}
 	out.Start, out.Addr, out.Entry = around.Offset, around.Addr, around.Offset+uint64(begin)
 	out.Goroutine = p.e.Language(around) == elffile.LanguageGo

@@ -35,7 +35,11 @@ func (f *Finder) Functions(q Query) ([]Function, *File, error) {
 	var found []Function
 	files := f.filesOf(out, q, inSource)
 	for _, fn := range list {
-		one, err := describe(e, out, fn)
+		look := describe
+		if q.Behind {
+			look = outline
+		}
+		one, err := look(e, out, fn)
 		one.File = files[fn.Addr]
 		if base, is := fn.CloneOf(); is && wanted(base) {
 			one.Name = elffile.DemangleShort(base)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/gofunc"
 )
 
@@ -38,6 +39,29 @@ func (f *Finder) Inside(at *File, fn Function, offset uint64) error {
 		return fmt.Errorf("that is in the middle of an instruction, which begins at %s+%#x", fn.Name, begin)
 	}
 	return nil
+}
+
+// Steps says why the kernel cannot probe the instruction so many bytes behind the start of a function, nil if it
+// perhaps can.
+func (f *Finder) Steps(at *File, fn Function, offset uint64) error {
+	e := f.open[at.Path]
+	if e == nil {
+		return nil
+	}
+	addr, ok := e.Addr(fn.Start)
+	if !ok {
+		return nil // Inside says so
+	}
+	return steps(e, addr+offset)
+}
+
+// steps says why the kernel cannot probe the instruction at an address, nil if it perhaps can.
+func steps(e *elffile.File, addr uint64) error {
+	code, err := e.Code(addr, longest)
+	if err != nil {
+		return err
+	}
+	return gofunc.Steppable(runtime.GOARCH, code)
 }
 
 // longest is the length of the longest instruction (amd64).

@@ -10,6 +10,7 @@ import (
 
 	"github.com/startrace/startrace/internal/callframe"
 	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/gofunc"
 	"github.com/startrace/startrace/internal/locals"
 	"github.com/startrace/startrace/internal/location"
 	"github.com/startrace/startrace/internal/signature"
@@ -71,7 +72,10 @@ func (f *Finder) inBlocks(e *elffile.File, at *File, table *signature.Functions,
 			seen[b] = true
 			fn, err := linePlace(e, at, p, scope)
 			if err != nil {
-				return nil, err
+				if at.Left++; at.Left == 1 {
+					at.Why = err.Error()
+				}
+				continue
 			}
 			fn.Line = locals.SourceLine{File: places.File, Number: line}
 			fn.Source = fmt.Sprintf("%s:%d", path.Base(places.File), line)
@@ -105,15 +109,50 @@ func linePlace(e *elffile.File, at *File, p sourceline.Place, scope *locals.Scop
 			addr = p.Next
 		}
 	}
-	fn, err := atAddress(e, at, fmt.Sprintf("%#x", addr))
+	moved := beside(e, around, addr, p.Next)
+	fn, err := atAddress(e, at, fmt.Sprintf("%#x", moved))
 	if err != nil {
-		return Function{}, err
+		return Function{}, insteadOf(e, at, around, addr, err)
+	}
+	if moved != addr {
+		fn.Moved = fmt.Sprintf("its first instruction is %v", steps(e, addr))
 	}
 	fn.Inlined, fn.Goroutine = scope.Inlined, ofGo
 	if scope.Inlined || fn.Inside == 0 && fn.Name == "" {
 		fn.Name = elffile.DemangleShort(scope.Function)
 	}
 	return fn, nil
+}
+
+// beside is where a probe stands for the instruction of a line at an address: there, or, where the kernel cannot probe
+// that, at an instruction of the line behind it that runs whenever it does, and only then. end is where the next line
+// begins.
+func beside(e *elffile.File, around elffile.Function, addr, end uint64) uint64 {
+	if steps(e, addr) == nil || around.Size == 0 || end <= addr || end > around.Addr+around.Size {
+		return addr
+	}
+	code, err := e.Code(around.Addr, around.Size)
+	if err != nil {
+		return addr
+	}
+	flow, err := gofunc.NewFlow(runtime.GOARCH, code)
+	if err != nil {
+		return addr
+	}
+	for _, offset := range flow.Straight(int(addr-around.Addr), int(end-around.Addr)) {
+		if steps(e, around.Addr+uint64(offset)) == nil {
+			return around.Addr + uint64(offset)
+		}
+	}
+	return addr
+}
+
+// insteadOf adds to an error, that an instruction cannot be probed, which one behind it can, and runs as often.
+func insteadOf(e *elffile.File, at *File, around elffile.Function, addr uint64, err error) error {
+	if next := beside(e, around, addr, around.Addr+around.Size); next != addr {
+		return fmt.Errorf("%w; uprobe:%s:%#x is behind it, and runs as often", err, at.Name, next)
+	}
+	return err
 }
 
 // localsOf finds variables in a file.

@@ -13,6 +13,8 @@ type Flow struct {
 	// begins are the offsets at which instructions begin, and jumps those of jumps, by the offset to which they go.
 	begins map[int]bool
 	jumps  map[int][]int
+	// next are where the instructions end that always go on with the next one, by where they begin.
+	next map[int]int
 }
 
 // NewFlow takes the code of a function apart.
@@ -21,7 +23,7 @@ func NewFlow(arch string, code []byte) (*Flow, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Flow{arch, code, map[int]bool{}, map[int][]int{}}
+	f := &Flow{arch, code, map[int]bool{}, map[int][]int{}, map[int]int{}}
 	for at := 0; at < len(code); {
 		in, err := next(code, at)
 		if err != nil {
@@ -31,9 +33,24 @@ func NewFlow(arch string, code []byte) (*Flow, error) {
 		if in.kind == branch || in.kind == jump {
 			f.jumps[in.target] = append(f.jumps[in.target], at)
 		}
+		if in.kind == plain {
+			f.next[at] = at + in.size
+		}
 		at += in.size
 	}
 	return f, nil
+}
+
+// Straight are the instructions before an end that run whenever the one at an offset does, and only then, in order.
+func (f *Flow) Straight(offset, end int) (out []int) {
+	for {
+		next, ok := f.next[offset]
+		if !ok || next >= end || !f.begins[next] || len(f.jumps[next]) > 0 {
+			return out
+		}
+		out = append(out, next)
+		offset = next
+	}
 }
 
 // Begins reports whether an instruction begins at an offset.

@@ -5,27 +5,18 @@ import (
 	"fmt"
 )
 
-// unsteppable are bytes with which instructions of amd64 begin that uprobes
-// refuse, since they run instructions elsewhere: segments, LOCK, VEX and EVEX
-// as prefixes (is_prefix_bad and good_insns_64 of arch/x86/kernel/uprobes.c).
-var unsteppable = map[byte]string{0x26: "es", 0x2e: "cs", 0x36: "ss", 0x3e: "ds", 0xf0: "lock", 0xc4: "vex",
-	0xc5: "vex", 0x62: "evex"}
-
-// Steppable says why an instruction cannot be probed, nil if it perhaps can.
+// Steppable says why the kernel cannot run an instruction at another place, as uprobes do, nil if it perhaps can.
 func Steppable(arch string, code []byte) error {
+	what := ""
 	if arch == "arm64" {
-		return steppableARM64(code)
+		what = refusedOfARM64(code)
+	} else {
+		what = refusedOfAMD64(code)
 	}
-	for _, c := range code {
-		switch {
-		case unsteppable[c] != "":
-			return fmt.Errorf("it begins with an instruction that the kernel cannot run at another place (prefix %s)",
-				unsteppable[c])
-		case c != 0x66 && c != 0xf2 && c != 0xf3:
-			return nil
-		}
+	if what == "" {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("an instruction that the kernel cannot run at another place (%s)", what)
 }
 
 // refusedARM64 are instructions of arm64 that uprobes refuse, by their bits (aarch64_insn_is_steppable and
@@ -54,22 +45,19 @@ var refusedARM64 = []struct {
 var steppableHints = map[uint32]bool{0: true, 7: true, 8: true, 10: true, 24: true, 25: true, 26: true, 27: true,
 	32: true, 34: true, 36: true, 38: true}
 
-func steppableARM64(code []byte) error {
+// refusedOfARM64 says what an instruction of arm64 is that uprobes refuse, "" of another one.
+func refusedOfARM64(code []byte) string {
 	if len(code) < 4 {
-		return nil
+		return ""
 	}
 	word := binary.LittleEndian.Uint32(code)
-	what := ""
+	if word&0xfffff01f == 0xd503201f && !steppableHints[word>>5&0x7f] {
+		return "a hint to the processor"
+	}
 	for _, refused := range refusedARM64 {
 		if word&refused.mask == refused.bits {
-			what = refused.what
+			return refused.what
 		}
 	}
-	if word&0xfffff01f == 0xd503201f && !steppableHints[word>>5&0x7f] {
-		what = "a hint to the processor"
-	}
-	if what == "" {
-		return nil
-	}
-	return fmt.Errorf("it begins with an instruction that the kernel cannot run at another place (%s)", what)
+	return ""
 }

@@ -45,6 +45,7 @@ func (programs) Locals(*binary.File, binary.Function, uint64) ([]locals.Variable
 	return nil, nil
 }
 func (programs) Inside(*binary.File, binary.Function, uint64) error { return nil }
+func (programs) Steps(*binary.File, binary.Function, uint64) error  { return nil }
 
 func (programs) Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, error) {
 	return nil, nil, fmt.Errorf("%s has no static probes (USDT): it was built without them", file)
