@@ -346,8 +346,15 @@ func (e *event) globals() (*globalsObj, bool) {
 	if e.vars != nil && e.vars.HasGlobals() {
 		return &globalsObj{ev: e, f: e.vars}, true
 	}
-	if a, ok := e.args.(*funcArgs); ok && a.f.HasGlobals() {
-		return &globalsObj{ev: e, f: a.f, start: a.start}, true
+	switch a := e.args.(type) {
+	case *funcArgs:
+		if a.f.HasGlobals() {
+			return &globalsObj{ev: e, f: a.f, start: a.start}, true
+		}
+	case *copyArgs:
+		if a.f.HasGlobals() {
+			return &globalsObj{ev: e, f: a.f}, true
+		}
 	}
 	return nil, false
 }

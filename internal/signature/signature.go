@@ -131,17 +131,21 @@ func (t *Functions) functionAt(addr uint64) (*finder, *dwarfinfo.Entry, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	r := t.data.Entries()
-	if err := r.Seek(root.Offset); err != nil {
-		return nil, nil, err
-	}
-	if _, err := r.Next(); err != nil {
-		return nil, nil, err
-	}
-	f := t.finder(r, root)
+	f := t.finder(t.data.Entries(), root)
 	f.language, _ = root.Val(dwarf.AttrLanguage).(int64)
-	e, err := f.function(addr)
-	return f, e, err
+	for _, everywhere := range []bool{false, true} {
+		if err := f.r.Seek(root.Offset); err != nil {
+			return nil, nil, err
+		}
+		if _, err := f.r.Next(); err != nil {
+			return nil, nil, err
+		}
+		e, err := f.function(addr, everywhere)
+		if e != nil || err != nil {
+			return f, e, err
+		}
+	}
+	return f, nil, nil
 }
 
 // The languages (DW_LANG_…) whose functions keep to the ABI of C, with those of which
@@ -179,9 +183,9 @@ func (f *finder) producer() string {
 	return text
 }
 
-// function finds the entry of the function at addr in the unit that r is in. Functions
-// of C++ stand in namespaces and classes.
-func (f *finder) function(addr uint64) (*dwarfinfo.Entry, error) {
+// function finds the entry of the function at addr in the unit that r is in. Functions of C++ stand in namespaces and
+// classes, and everywhere: in functions, as nested ones of GNU C do.
+func (f *finder) function(addr uint64, everywhere bool) (*dwarfinfo.Entry, error) {
 	depth := 1
 	for {
 		e, err := f.r.Next()
@@ -198,14 +202,13 @@ func (f *finder) function(addr uint64) (*dwarfinfo.Entry, error) {
 			if begins, err := f.begins(e, addr); begins || err != nil {
 				return e, err
 			}
-			f.r.SkipChildren()
-			continue
 		case e.Tag == dwarf.TagCompileUnit:
 			return nil, nil
 		}
 		switch {
 		case !e.Children:
-		case e.Tag == dwarf.TagNamespace || e.Tag == dwarf.TagClassType || e.Tag == dwarf.TagStructType:
+		case e.Tag == dwarf.TagNamespace || e.Tag == dwarf.TagClassType || e.Tag == dwarf.TagStructType,
+			everywhere && (e.Tag == dwarf.TagSubprogram || e.Tag == dwarf.TagLexDwarfBlock):
 			depth++
 		default:
 			f.r.SkipChildren()

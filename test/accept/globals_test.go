@@ -172,3 +172,58 @@ func H(x int) int { return x + Limit }
 		"main.G": {"e.globals.Sought", `getattr(e.globals, "example.com/shop.v2/q.Sought") names one`},
 	},
 }}
+
+// A copy of a function that was inlined sees the variables of the function's own source file, as its code does.
+//
+// > Entries of functions that were inlined have `e.globals`, too.
+func TestGlobalsOfInlined(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	sources := map[string]string{
+		"h.h": "extern volatile int shared;\n",
+		"a.c": `#include "h.h"
+static volatile int conf = 11;
+static inline __attribute__((always_inline)) int square(int n) { conf++; return n * n + shared; }
+int fa(int n) { return square(n) + square(n + 1); }`,
+		"b.c": `#include "h.h"
+static volatile int conf = 22; volatile int shared = 5;
+static inline __attribute__((always_inline)) int cube(int n) { conf += 2; return n * n * n; }
+int fa(int n);
+int main(int argc, char **argv) { return fa(argc) + cube(argc) + cube(3) == 0; }`,
+	}
+	for _, command := range []string{"gcc -g -O0", "gcc -g -O2", "gcc -g -O2 -flto", "clang -g -O1",
+		"clang -g -O2 -flto"} {
+		binary := need.BuiltOf(t, command, sources)
+		e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+probe(["uprobe:BIN:square", "uprobe:BIN:cube"], lambda e: print(e.func, e.globals.conf, e.globals.shared))
+`, "BIN", binary)), "-c", binary).ok(t)
+		if want := "square 11 5\nsquare 12 5\ncube 22 5\ncube 24 5\n"; e.stdout != want {
+			t.Errorf("%s: got %q, want %q", command, e.stdout, want)
+		}
+	}
+}
+
+// Functions within functions, as GNU C has them, are found by their names and have arguments with names.
+//
+// > A nested function of GNU C is found by its name, and has `e.args` as others have.
+func TestNestedFunctions(t *testing.T) {
+	for _, command := range []string{"gcc -g -O0", "gcc -g -O2"} {
+		got := printed(t, command, "nested.c", `
+volatile int sink;
+__attribute__((noinline)) int outer(int k) {
+	__attribute__((noinline)) int inner(int q) { sink = q + k; return q * k; }
+	return inner(k + 1) + inner(k + 2);
+}
+__attribute__((noinline)) int other(int k) {
+	__attribute__((noinline)) int inner(int p) { sink = p - k; return p - k; }
+	return inner(k + 5);
+}
+int main(int argc, char **argv) { return outer(argc + 2) + other(argc + 3) == 0; }
+`, `
+probe("ufunc:BIN:inner", lambda e: print(e.func, e.start.args, e.ret))
+`)
+		if want := "inner record(q = 4) 12, inner record(q = 5) 15, inner record(p = 9) 5"; got != want {
+			t.Errorf("%s: got %s, want %s", command, got, want)
+		}
+	}
+}
