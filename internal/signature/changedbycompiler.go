@@ -31,23 +31,48 @@ func (f *finder) changed(chain []*dwarfinfo.Entry) bool {
 	return !external && !strings.HasPrefix(producer, "GNU ") && !tellsChanges(producer)
 }
 
-// saysNoTypes reports whether the unit describes functions without their parameters and results, as that of gcc -g1: it
-// has not one type.
+// saysNoTypes reports whether the unit describes functions without their parameters and results, as that of gcc -g1 and
+// of rustc -C debuginfo=1: it has not one type, and its compiler would have told some.
 func (f *finder) saysNoTypes() bool {
-	if f.language == langGo || f.language == langRust {
+	if f.language == langGo {
 		return false
 	}
-	none := true
+	level, llvm := debugLevel(f.producer()), !strings.HasPrefix(f.producer(), "GNU ")
+	none, tells := true, level > 1
 	// Of what is damaged nothing is said. Other units have a type among the first.
 	_ = f.data.EachChild(f.unit, func(e *dwarfinfo.Entry) (bool, error) {
-		none = typeless[e.Tag] && e.Val(dwarf.AttrType) == nil
+		none = (typeless[e.Tag] || level == 1 && e.Tag == dwarf.TagImportedUnit) && !e.Has(dwarf.AttrType)
+		// Compilers say the one, and LLVM the other, only where they say what a function returns.
+		tells = tells || level == 0 && e.Tag == dwarf.TagSubprogram && (e.Has(dwarf.AttrPrototyped) ||
+			llvm && e.Has(dwarf.AttrExternal))
 		return none, nil
 	})
-	return none
+	return none && !tells
 }
 
-// typeless are entries of units that need not know any type.
-var typeless = map[dwarf.Tag]bool{dwarf.TagSubprogram: true, dwarf.TagNamespace: true, dwarf.TagLexDwarfBlock: true}
+// typeless are entries of units that need not know any type: gcc -g1 has variables without one.
+var typeless = map[dwarf.Tag]bool{dwarf.TagSubprogram: true, dwarf.TagNamespace: true, dwarf.TagLexDwarfBlock: true,
+	dwarf.TagVariable: true}
+
+// debugLevel is how much debug information gcc was told to write, by the flags that it notes: 1 is without types. 0: it
+// is not gcc, or notes none. A flag without a level means 2 at least.
+func debugLevel(producer string) (level int) {
+	if !strings.HasPrefix(producer, "GNU ") {
+		return 0
+	}
+	for _, flag := range strings.Fields(producer) {
+		rest, ok := strings.CutPrefix(flag, "-g")
+		rest = strings.TrimPrefix(rest, "gdb")
+		switch {
+		case !ok:
+		case rest == "" || rest == "dwarf" || strings.HasPrefix(rest, "dwarf-"):
+			level = max(level, 2)
+		case len(rest) == 1 && rest[0] >= '0' && rest[0] <= '3':
+			level = int(rest[0] - '0')
+		}
+	}
+	return level
+}
 
 // leavesOut reports whether debug information has less parameters than the linker's name of the function, as clang at
 // -O0 says nothing of one that is passed by its address and not used. Then nobody knows which ones it has.

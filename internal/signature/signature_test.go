@@ -326,3 +326,49 @@ func sectionsOf(f *elf.File) func(name string) (dwarfinfo.Section, error) {
 		return dwarfinfo.Section{Reader: bytes.NewReader(b), Size: int64(len(b))}, err
 	}
 }
+
+// Debug information without types says nothing of what functions take and return, whatever else is in its unit. One
+// that has no types because no function needs one says that they return nothing.
+func TestLevels(t *testing.T) {
+	const some = `
+int g; static volatile int calls;
+__attribute__((noinline)) int counted(int n) { g += n; return n + 1; }
+__attribute__((noinline)) void nothing(void) { calls++; }
+int main(void) { nothing(); return counted(6) - 7; }
+`
+	const none = `
+__attribute__((noinline)) void nothing(void) { __asm__ volatile(""); }
+__attribute__((noinline)) void counted(void) { nothing(); __asm__ volatile(""); }
+`
+	const rust = `
+#[no_mangle] #[inline(never)] pub fn counted(n: i32) -> i32 { unsafe { G += n }; n + 1 }
+#[no_mangle] #[inline(never)] pub fn nothing() { unsafe { G += 1 } }
+static mut G: i32 = 0;
+fn main() { nothing(); println!("{}", counted(6)); }
+`
+	for _, c := range []struct{ command, file, source, counted, nothing string }{
+		{"gcc -g1 -O0", "level.c", some, "unknown", "unknown"},
+		{"gcc -g -g1 -O2", "level.c", some, "unknown", "unknown"},
+		{"gcc -g1 -O2 -flto", "level.c", some, "unknown", "unknown"},
+		{"gcc -g1 -gno-record-gcc-switches", "level.c", some, "unknown", "unknown"},
+		{"g++ -ggdb1", "level.cc", `extern "C" {` + some + "}", "unknown", "unknown"},
+		{"clang -g1", "level.c", some, "unknown", "unknown"},
+		{"gcc -g1 -gdwarf-4", "level.c", some, "s32 (s32)", " ()"},
+		{"gcc -g", "level.c", some, "s32 (s32)", " ()"},
+		{"gcc -g -shared -fPIC", "none.c", none, " ()", " ()"},
+		{"gcc -g -gno-record-gcc-switches -shared -fPIC", "none.c", none, " ()", " ()"},
+		{"gcc -g1 -shared -fPIC", "none.c", none, "unknown", "unknown"},
+		{"clang -g -shared -fPIC", "none.c", none, " ()", " ()"},
+		{"clang -g1 -shared -fPIC", "none.c", none, "unknown", "unknown"},
+		{"rustc -C debuginfo=1", "level.rs", rust, "unknown", "unknown"},
+		{"rustc -C debuginfo=2", "level.rs", rust, "s32 (s32)", " ()"},
+	} {
+		t.Run(c.command+" "+c.file, func(t *testing.T) {
+			of := build(t, c.command, c.file, c.source)
+			counted, nothing := text(of("counted")), text(of("nothing"))
+			if counted != c.counted || nothing != c.nothing {
+				t.Errorf("got %q and %q, want %q and %q", counted, nothing, c.counted, c.nothing)
+			}
+		})
+	}
+}
