@@ -54,6 +54,10 @@ const wideConstant = "an int of a kernel half has 64"
 // of a char ** in a loop that is written out (docs/semantics.md).
 const tooMuchMemory = "bytes of memory for its strings, keys and records"
 
+// tooMuchStack is what it says of a handler that keeps more values at the same time than 512 bytes hold, as places of
+// tables and a dozen stacks (docs/semantics.md).
+const tooMuchStack = "bytes of values at the same time"
+
 // check compiles the programs as one unit. What is refused is noted and left out.
 func (c *checker) check(programs []*Program) {
 	for len(programs) > 0 {
@@ -75,6 +79,9 @@ func (c *checker) check(programs []*Program) {
 			programs = keep(programs, c.refused(programs, diags))
 		case len(programs) == 1 && strings.Contains(err.Error(), tooMuchMemory):
 			c.except(overMemory, programs[0])
+			return
+		case len(programs) == 1 && strings.Contains(err.Error(), tooMuchStack):
+			c.except(overStack, programs[0])
 			return
 		case len(programs) == 1:
 			c.note("refused", programs[0], "%v", err)

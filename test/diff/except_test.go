@@ -22,6 +22,7 @@ const (
 	manyBranches   exception = "programs with more branches than the verifier follows"
 	longLoops      exception = "programs with a loop that the verifier does not follow"
 	overMemory     exception = "programs with too much for a handler's memory"
+	overStack      exception = "programs with too many values at the same time"
 	wideKey        exception = "programs with a key that this kernel does not take"
 	fullTable      exception = "runs with a full table"
 	notRun         exception = "runs of programs that the kernel did not run"
@@ -53,7 +54,7 @@ func (c *checker) exceptions() string {
 // mostOften is how many of a thousand programs or runs may be excepted: what is meant to be rare could hide a mistake
 // if it were not. Of 100,000 programs 210 have a loop that the verifier does not follow.
 var mostOften = map[exception]int{
-	notDocumented: 20, wideFolded: 200, longLoops: 3, overMemory: 2, wideKey: 20, fullTable: 5, notRun: 50,
+	notDocumented: 20, wideFolded: 200, longLoops: 3, overMemory: 2, overStack: 1, wideKey: 20, fullTable: 5, notRun: 50,
 	startInUser: 100, partChosen: 30,
 	argumentChosen: 3,
 }

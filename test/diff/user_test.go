@@ -117,6 +117,8 @@ func (c *checker) apart(programs []*Program, err error, check func([]*Program)) 
 		c.except(startInUser, programs[0])
 	case strings.Contains(err.Error(), tooMuchMemory):
 		c.except(overMemory, programs[0])
+	case strings.Contains(err.Error(), tooMuchStack):
+		c.except(overStack, programs[0])
 	case strings.Contains(err.Error(), chosen):
 		c.except(partChosen, programs[0])
 	case strings.Contains(err.Error(), inUserSpace):
