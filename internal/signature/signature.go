@@ -252,11 +252,12 @@ func (f *finder) signature(e *dwarfinfo.Entry) (*Signature, error) {
 	if off, ok := dwarfinfo.Attribute(chain, dwarf.AttrType).(dwarf.Offset); ok {
 		returned = []Value{{Type: off}}
 	}
-	s, err := f.ofC(params, named, chain)
-	if f.language == langRust && tellsChanges(f.producer()) && err == nil && !f.changed(chain) {
-		if own := f.ofRust(e, chain); own != nil {
-			s = own
-		}
+	var s *Signature
+	if f.language == langRust && tellsChanges(f.producer()) && !f.changed(chain) {
+		s = f.ofRust(e, chain)
+	}
+	if s == nil {
+		s, err = f.ofC(params, named, chain)
 	}
 	switch {
 	case err != nil || f.changed(chain):
