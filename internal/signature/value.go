@@ -84,7 +84,8 @@ func (f *finder) values(e *dwarfinfo.Entry) (params, results []Value, err error)
 		if f.language != langGo {
 			lost := false
 			v.entry, lost = entryplace.Of(p, e, f.producer(), f.arch)
-			v.dropped = drops && (lost && !f.keptByAddress(p, e) || !p.Has(dwarf.AttrLocation) && !p.Has(dwarf.AttrConstValue))
+			lost = lost && !f.keptByAddress(p, e)
+			v.dropped = drops && (lost || !p.Has(dwarf.AttrLocation) && !p.Has(dwarf.AttrConstValue))
 		}
 		if drops {
 			v.gaps = entryplace.Gaps(v.entry)
