@@ -323,10 +323,11 @@ func (u *Unit) written(n uint64, size int) []byte {
 	return binary.LittleEndian.AppendUint64(nil, n)[:size]
 }
 
-// A Sought is a name that is looked for in units before these are gone over, without the arguments of templates.
+// A Sought is a name that is looked for in units before these are gone over, without the arguments of templates and
+// generics, and of Go without what is declared within it.
 type Sought struct {
-	// texts are the text with what can follow it: its NUL, or the arguments of a template.
-	texts [2][]byte
+	// texts are the text with what can follow it: its NUL, such arguments, or the dot before what is within.
+	texts [4][]byte
 	// at are the places of .debug_str where the text stands, also as the end of a longer one; many: they are too many.
 	at   [][]byte
 	many bool
@@ -337,7 +338,10 @@ const mostPlaces = 8
 
 // Sought prepares to look for a text.
 func (d *Data) Sought(text string) *Sought {
-	t := &Sought{texts: [2][]byte{append([]byte(text), 0), append([]byte(text), '<')}}
+	t := &Sought{}
+	for i := range t.texts {
+		t.texts[i] = append([]byte(text), "\x00<[."[i])
+	}
 	b, err := d.str.Bytes(0, min(d.str.Size, maxPiece))
 	t.many = err != nil || d.str.Size > maxPiece
 	for _, text := range t.texts {
@@ -367,8 +371,13 @@ func (u *Unit) MayName(t *Sought) bool {
 			indexed = indexed || at.name == dwarf.AttrName && forms[at.form].class == classStrIndex
 		}
 	})
-	if indexed || bytes.Contains(b, t.texts[0]) || bytes.Contains(b, t.texts[1]) {
+	if indexed {
 		return true
+	}
+	for _, text := range t.texts {
+		if bytes.Contains(b, text) {
+			return true
+		}
 	}
 	for _, at := range t.at {
 		if bytes.Contains(b, at) {

@@ -163,3 +163,31 @@ func bracketed(text string) (inside, rest string) {
 	}
 	return text[1:], ""
 }
+
+// instance gives the name of an instance of a generic function of Go as stack traces print it, and without the
+// brackets; false of what is none.
+//
+//	main.(*stack[go.shape.int]).push    main.(*stack[...]).push    main.(*stack).push
+func instance(name string) (traced, bare string, generic bool) {
+	if !strings.Contains(name, "[") || !strings.Contains(name, ".") || Mangled(name) {
+		return "", "", false
+	}
+	var out strings.Builder
+	depth := 0
+	for i := range len(name) {
+		switch name[i] {
+		case '[':
+			if depth++; depth == 1 {
+				out.WriteString("[...]")
+			}
+		case ']':
+			depth--
+		default:
+			if depth == 0 {
+				out.WriteByte(name[i])
+			}
+		}
+	}
+	traced = out.String()
+	return traced, strings.ReplaceAll(traced, "[...]", ""), depth == 0
+}

@@ -97,6 +97,9 @@ func (t *functionTable) demangle() {
 
 // formsOf reads a name twice if it has parameters, which Rust's have not.
 func formsOf(name string) nameForms {
+	if traced, bare, generic := instance(name); generic {
+		return nameForms{short: traced, bare: bare}
+	}
 	forms := nameForms{full: demangleAs(name)}
 	if strings.Contains(forms.full, "(") {
 		forms.short = demangleAs(name, demangle.NoParams)

@@ -147,13 +147,22 @@ func Matcher(pattern string) (func(name string) bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		is = g.Match
+		is = matching(g)
 	}
 	return func(name string) bool { return means(is, name) }, nil
 }
 
+// matching reports whether a pattern matches a name, or is it: instances of generic functions of Go have brackets.
+func matching(pattern naming.Glob) func(name string) bool {
+	text := pattern.String()
+	return func(name string) bool { return name == text || pattern.Match(name) }
+}
+
 // means reports whether a name, or what it is when it is demangled, is meant.
 func means(is func(string) bool, name string) bool {
+	if traced, bare, generic := instance(name); generic && (is(traced) || is(bare)) {
+		return true
+	}
 	return is(name) || Mangled(name) && (is(DemangleShort(name)) || is(Demangle(name))) ||
 		(Mangled(name) || strings.Contains(name, "<") || strings.Contains(name, "::")) && is(BareOfSource(name))
 }
@@ -165,13 +174,13 @@ func (f *File) Find(pattern naming.Glob) ([]Function, error) {
 	if len(t.list) == 0 {
 		return nil, f.strippedError(t)
 	}
-	parts := strings.Contains(pattern.String(), ".cold")
+	parts, is := strings.Contains(pattern.String(), ".cold"), matching(pattern)
 	return named(pattern.String(), t.find(func(fn Function, forms nameForms) bool {
 		if fn.Part() && !parts {
 			return false
 		}
 		base, clone := fn.CloneOf()
-		return pattern.Match(fn.Name) || forms.are(pattern.Match) || clone && means(pattern.Match, base)
+		return is(fn.Name) || forms.are(is) || clone && means(is, base)
 	})), nil
 }
 

@@ -86,8 +86,8 @@ func compareFlags(a, b bool) int {
 // name is not mangled.
 type nameForms struct {
 	full  string // ns::f(int)
-	short string // ns::f
-	bare  string // of ns::f<int>(int) it is ns::f, too; empty if short is that
+	short string // ns::f; of Go main.f[...]
+	bare  string // of ns::f<int>(int) it is ns::f, too; empty if short is that; of Go main.f
 }
 
 // are reports whether a form is what is meant.

@@ -218,7 +218,8 @@ func (s *search) result() (out []*Function, err error) {
 }
 
 // lastName is the part of a name that the source has where the function is defined, as far as that is certain: of
-// shop::cart::add it is add. Go's names stand in debug information as a whole. "" is a part of all names.
+// shop::cart::add it is add. Go's names stand in debug information as a whole, also with what is within brackets: of
+// main.stack.push it is main.stack. "" is a part of all names.
 func lastName(text string) string {
 	if strings.Contains(text, ").") {
 		return text // main.(*cart).add
@@ -227,10 +228,16 @@ func lastName(text string) string {
 		strings.Contains(text, "operator") {
 		return ""
 	}
-	return text[strings.LastIndexByte(text, ':')+1:]
+	text = text[strings.LastIndexByte(text, ':')+1:]
+	from := strings.LastIndexByte(text, '/') + 1
+	pkg, rest, _ := strings.Cut(text[from:], ".")
+	if name, _, more := strings.Cut(rest, "."); more {
+		return text[:from] + pkg + "." + name
+	}
+	return text
 }
 
 // partOf reports whether a name of the source can be that of a function by its whole name.
 func partOf(whole, short string) bool {
-	return strings.ContainsAny(short, "{<") || strings.Contains(whole, short)
+	return strings.ContainsAny(short, "{<[") || strings.Contains(whole, short)
 }
