@@ -9,13 +9,16 @@ import (
 // appendTableCSV renders a header, where it differs from the last one, and a
 // line for each row, of histograms for each bucket. The first column is the
 // table's name: one stream may hold several tables.
-func (p *Printer) appendTableCSV(dst []byte, t *Table, rows []Row) ([]byte, error) {
+func (p *Printer) appendTableCSV(dst []byte, t *Table, rows []Row, o Options) ([]byte, error) {
 	if len(rows) == 0 {
 		return dst, nil
 	}
 	var b strings.Builder
 	w := p.csvWriter(&b)
 	if flat := t.flat(rows); len(flat) > 0 {
+		if share := t.shares(o); o.Percent {
+			flat = append(flat, flatColumn{name: "percent", get: func(r Row) Value { return share(r) }})
+		}
 		p.header = writeHeader(w, p.header, t.csvHeader(rows, flat))
 		width := len(t.csvKeyNames(rows))
 		for _, r := range rows {

@@ -35,7 +35,7 @@ func (p *Printer) AppendEvent(dst []byte, e *Event) ([]byte, error) {
 	case CSV:
 		return p.appendTableCSV(dst, &Table{Name: e.Probe, Columns: []Column{{Name: "time"}, {Name: "cpu"},
 			{Name: "comm"}, {Name: "pid"}, {Name: "args"}}},
-			[]Row{{Values: []Value{e.Time, int64(e.CPU), e.Comm, e.PID, e.Args}}})
+			[]Row{{Values: []Value{e.Time, int64(e.CPU), e.Comm, e.PID, e.Args}}}, Options{})
 	case Folded:
 		p.LeftOut++
 		return dst, nil

@@ -101,26 +101,28 @@ func (g *grid) percent(t *Table, rows []Row, o Options) {
 	g.right = append(g.right, true)
 	share := t.shares(o)
 	for i, r := range rows {
-		g.cells[i] = append(g.cells[i], share(r))
+		g.cells[i] = append(g.cells[i], percentText(share(r)))
 	}
 }
 
-// shares gives each row's share of the sum over all rows of the table, shown
-// or not.
-func (t *Table) shares(o Options) func(Row) string {
+// shares gives each row's share of the sum over all rows of the table, shown or not, in tenths of a percent.
+func (t *Table) shares(o Options) func(Row) float64 {
 	value, _, _ := t.sortColumn(strings.TrimPrefix(o.Sort, "-")) // checked by order
 	sum := 0.0
 	for _, r := range t.Rows {
 		sum += magnitude(value(r))
 	}
-	return func(r Row) string {
-		share := 0.0
-		if sum != 0 {
-			share = 100 * magnitude(value(r)) / sum
+	return func(r Row) float64 {
+		if sum == 0 {
+			return 0
 		}
-		return strconv.FormatFloat(share, 'f', 1, 64) + "%"
+		text := strconv.FormatFloat(100*magnitude(value(r))/sum, 'f', 1, 64)
+		share, _ := strconv.ParseFloat(text, 64) // what was formatted is a number
+		return share
 	}
 }
+
+func percentText(share float64) string { return strconv.FormatFloat(share, 'f', 1, 64) + "%" }
 
 // lines are those of the table, and the widths of its columns.
 func (g *grid) lines() (lines [][]string, widths []int) {

@@ -13,8 +13,9 @@ import (
 //
 //	{"type":"count","name":"n","key":["bash",41],"value":5}
 //	{"type":"group","name":"files","key":{"pid":1,"comm":"init"},"values":{"reads":3}}
-//	{"type":"count","name":"n","time":86400000000000,"value":5}
-func appendTableJSON(dst []byte, t *Table, rows []Row) ([]byte, error) {
+//	{"type":"count","name":"n","time":86400000000000,"value":5,"percent":12.5}
+func appendTableJSON(dst []byte, t *Table, rows []Row, o Options) ([]byte, error) {
+	share := t.shares(o)
 	for _, r := range rows {
 		dst = append(dst, `{"type":`...)
 		dst = escape.AppendJSON(dst, t.Kind)
@@ -33,6 +34,9 @@ func appendTableJSON(dst []byte, t *Table, rows []Row) ([]byte, error) {
 			dst = appendKeyJSON(dst, by, r.Key)
 		}
 		dst = appendValuesJSON(dst, t, r)
+		if o.Percent {
+			dst = appendJSON(append(dst, `,"percent":`...), share(r))
+		}
 		dst = append(dst, "}\n"...)
 	}
 	return dst, nil

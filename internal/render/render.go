@@ -22,9 +22,9 @@ func (p *Printer) AppendTable(dst []byte, t *Table, o Options) ([]byte, error) {
 	rows = apart(rows)
 	switch p.Format {
 	case JSON:
-		return appendTableJSON(dst, t, rows)
+		return appendTableJSON(dst, t, rows, o)
 	case CSV:
-		return p.appendTableCSV(dst, t, rows)
+		return p.appendTableCSV(dst, t, rows, o)
 	case Folded:
 		dst, left := appendTableFolded(dst, t, rows)
 		p.LeftOut += left

@@ -112,7 +112,7 @@ func (p *Printer) appendStacked(dst []byte, t *Table, rows []Row, flat []flatCol
 			}
 		}
 		if percent {
-			dst = append(append(append(dst, " ("...), share(r)...), ')')
+			dst = append(append(append(dst, " ("...), percentText(share(r))...), ')')
 		}
 		dst = append(dst, '\n')
 	}
