@@ -182,3 +182,6 @@ func product(x, y *tree.Expr, pos plan.Pos) *tree.Expr {
 		})
 	})
 }
+
+// maxDimensions bounds the dimensions of an array of which the width of the elements is known.
+const maxDimensions = 16

@@ -170,9 +170,6 @@ func (u *unit) widthOfType(id kernel.TypeID) int {
 	return 0
 }
 
-// maxDimensions bounds the dimensions of an array of which the width of the elements is known.
-const maxDimensions = 16
-
 // choosing are the builtins that give the elements of the one list that they are given, or some of them.
 var choosing = []string{"enumerate", "list", "reversed", "sorted", "tuple"}
 

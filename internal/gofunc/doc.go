@@ -11,7 +11,7 @@
 // probed where they happen, at each RET.
 package gofunc
 
-import "fmt"
+import "math"
 
 // An instruction is what matters of one.
 type instruction struct {
@@ -33,16 +33,5 @@ const (
 	data // no instruction
 )
 
-// decode gives the instruction at an offset.
-type decode func(code []byte, at int) (instruction, error)
-
-func decoder(arch string, code []byte) (decode, error) {
-	switch arch {
-	case "amd64":
-		return decodeAMD64, nil
-	case "arm64":
-		pool := literals(code)
-		return func(code []byte, at int) (instruction, error) { return decodeARM64(code, at, pool) }, nil
-	}
-	return nil, fmt.Errorf("functions of Go on %s are not known: amd64 and arm64 are", arch)
-}
+// Elsewhere is the target of a jump through memory.
+const Elsewhere = math.MaxInt

@@ -2,7 +2,6 @@ package gofunc
 
 import (
 	"fmt"
-	"math"
 )
 
 // Returns are the places where a function is left.
@@ -18,9 +17,6 @@ type Returns struct {
 	// Branches are where conditional jumps go that may leave the function.
 	Branches []int
 }
-
-// Elsewhere is the target of a jump through memory.
-const Elsewhere = math.MaxInt
 
 // FindReturns gives where a function is left. Everything is decoded from the
 // first byte on: a byte that looks like RET may be the middle of an

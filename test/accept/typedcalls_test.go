@@ -55,8 +55,8 @@ func seenOfShop(used string) []string {
 // > start.
 // > A struct that is passed in registers is put together from them, and prints as a record.
 // > A value of which nobody knows where it is, is FAULT, and prints as `<optimized out>`: an argument of a function
-// > that the compiler may have changed or that it says nothing of, as clang of those that are not used, a struct of
-// > Rust, and on arm64 a result that C returns in memory.
+// > that the compiler may have changed or that it says nothing of, as clang of those that are not used, and on arm64 a
+// > result that C returns in memory.
 // > Their arguments have names, and are FAULT.
 // > Fields, elements and pointers are followed as those of the kernel are:
 func TestNamedArguments(t *testing.T) {
