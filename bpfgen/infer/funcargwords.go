@@ -59,7 +59,9 @@ func (b argWords) userResult(f *funcView, pos plan.Pos) (val, bool) {
 	switch {
 	case s == nil || len(s.Result) == 0:
 		return val{}, false
-	case s.Result[0].Unknown, len(s.Result) > maxArray: // the latter is too much for a value
+	case s.Result[0].Unknown:
+		return unknownPlace(pos), true
+	case len(s.Result) > maxArray: // that is too much for a value
 		return exprVal(as(faultExpr(pos), types.I64.OrFault(), pos)), true
 	case len(s.Result) == 1:
 		return b.userValue(b.body, s.Result[0], pos), true

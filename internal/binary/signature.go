@@ -37,6 +37,16 @@ func (f *Finder) Signature(at *File, fn Function) *signature.Signature {
 // Types is Signature by the address of a function that is no clone.
 func (f *Finder) Types(at *File, addr uint64) *signature.Signature {
 	table := f.described(at)
+	if f.onStack(at, addr) {
+		if table == nil {
+			return signature.OnStackUnsaid(runtime.GOARCH)
+		}
+		s, err := table.OnStack(addr)
+		if s == nil || err != nil {
+			return signature.OnStackUnsaid(runtime.GOARCH)
+		}
+		return s
+	}
 	if table == nil {
 		return nil
 	}
@@ -45,6 +55,16 @@ func (f *Finder) Types(at *File, addr uint64) *signature.Signature {
 		return nil
 	}
 	return s
+}
+
+// onStack reports whether a function is one of Go that is called with all on the stack.
+func (f *Finder) onStack(at *File, addr uint64) bool {
+	e := f.open[at.Path]
+	if e == nil {
+		return false
+	}
+	fn, ok := e.At(addr)
+	return ok && e.Language(fn) == elffile.LanguageGoOnStack
 }
 
 // Split gives the name of the file that has the debug information of a function; "" where the program itself has it, or

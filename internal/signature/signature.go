@@ -103,12 +103,28 @@ func (t *Functions) Data() *dwarfinfo.Data { return t.data }
 
 // Of gives the signature of the function that begins at an address; nil where it is not
 // known.
-func (t *Functions) Of(addr uint64) (*Signature, error) {
+func (t *Functions) Of(addr uint64) (*Signature, error) { return t.of(addr, gofunc.RegisterABI(t.arch)) }
+
+// OnStack is Of for a function of Go that is called with all on the stack: of assembly, and of Go before 1.17.
+func (t *Functions) OnStack(addr uint64) (*Signature, error) { return t.of(addr, gofunc.StackABI(t.arch)) }
+
+// OnStackUnsaid is the signature of such a function of which nothing is said, of an architecture by its GOARCH: its
+// arguments are words, and where its result lies behind them is not known.
+func OnStackUnsaid(arch string) *Signature {
+	convention := gofunc.StackABI(arch)
+	if convention == nil {
+		return nil
+	}
+	return goCalled(convention, []dwarf.Type{}, nil, false)
+}
+
+// of is Of, with the convention of Go that the function has if it is one of Go.
+func (t *Functions) of(addr uint64, convention *gofunc.ABI) (*Signature, error) {
 	f, e, err := t.functionAt(addr)
 	if e == nil || err != nil {
 		return nil, err
 	}
-	return f.signature(e)
+	return f.signature(e, convention)
 }
 
 // Definition gives where the function that begins at an address is defined; "" where it is not known.
@@ -229,8 +245,8 @@ func (f *finder) begins(e *dwarfinfo.Entry, addr uint64) (bool, error) {
 	return len(ranges) > 0 && ranges[0][0] == addr, err
 }
 
-// signature reads the parameters and the result of a function.
-func (f *finder) signature(e *dwarfinfo.Entry) (*Signature, error) {
+// signature reads the parameters and the result of a function; convention is that of Go.
+func (f *finder) signature(e *dwarfinfo.Entry, convention *gofunc.ABI) (*Signature, error) {
 	if !languages[f.language] {
 		return nil, nil
 	}
@@ -247,7 +263,7 @@ func (f *finder) signature(e *dwarfinfo.Entry) (*Signature, error) {
 		return nil, err
 	}
 	if f.language == langGo {
-		return f.ofGo(params, results, f.changed(chain)).named(named, returned), nil
+		return goCalled(convention, params, results, f.changed(chain)).named(named, returned), nil
 	}
 	if off, ok := dwarfinfo.Attribute(chain, dwarf.AttrType).(dwarf.Offset); ok {
 		returned = []Value{{Type: off}}
@@ -296,9 +312,9 @@ func (s *Signature) named(arguments, results []Value) *Signature {
 	return s
 }
 
-// ofGo is signature for Go; nil where its debug information does not tell all types.
-func (f *finder) ofGo(params, results []dwarf.Type, changed bool) *Signature {
-	s := goSignature(gofunc.RegisterABI(f.arch), params, results)
+// goCalled is signature for Go; nil where its debug information does not tell all types.
+func goCalled(convention *gofunc.ABI, params, results []dwarf.Type, changed bool) *Signature {
+	s := goSignature(convention, params, results)
 	if s == nil || params == nil && results == nil {
 		return nil
 	}
@@ -306,6 +322,9 @@ func (f *finder) ofGo(params, results []dwarf.Type, changed bool) *Signature {
 		return s.After(ChangedArguments)
 	}
 	s.Open = len(params)+len(results) == 0 // of assembly nothing is said
+	if s.Open && len(convention.Ints) == 0 {
+		s.Result = []Word{unknown} // behind arguments of which nobody knows the size
+	}
 	return s
 }
 
