@@ -177,6 +177,7 @@ func wayRow(t *testing.T, line string) (way, functionsOf string, n int) {
 // > The end of the run says for each program how many there were, as `1 of 46 stacks of /usr/bin/perl does not reach
 // > its beginning: memory that cannot be read`.
 // > In JSON, CSV and folded lines such a stack has `…` in the place of its callers, as `…;main;read`.
+// > One that is cut at as many frames as were asked for, as `e.ustack(2)`, says so in text only, and has no `…`.
 func TestStackOfBareCode(t *testing.T) {
 	bin := traceable(t, "bare")
 	text := script(t, fmt.Sprintf("n = count()\nprobe(\"uprobe:%s:inner\", "+
@@ -194,6 +195,17 @@ func TestStackOfBareCode(t *testing.T) {
 	for form, want := range forms {
 		if e := startrace(t, text, "--format", form, "-c", bin).ok(t); strings.Count(e.stdout, want) != 1 {
 			t.Errorf("%s: got %s, want %q once", form, e.stdout, want)
+		}
+	}
+	asked := script(t, fmt.Sprintf("n = count()\nprobe(\"uprobe:%s:inner\", "+
+		"kernel = lambda e: n[e.ustack(2)].add())\n", bin))
+	if e := startrace(t, asked, "-c", bin).ok(t); !strings.Contains(e.stdout, "    … cut at 2 frames\n") {
+		t.Errorf("got\n%s", e.stdout)
+	}
+	for form, want := range map[string]string{"folded": "keeps;inner 10\n", "json": `["inner","keeps"]],"value":10}`} {
+		if e := startrace(t, asked, "--format", form, "-c", bin).ok(t); !strings.Contains(e.stdout, want) ||
+			strings.Contains(e.stdout, "…") {
+			t.Errorf("%s: got %s, want %q", form, e.stdout, want)
 		}
 	}
 	if want := "1 of 2 stacks of " + bin + " does not reach its beginning: " + why; !strings.Contains(e.stderr, want) {

@@ -35,6 +35,9 @@ int main(void) {
 // A variable of the command is watched from its first instruction on, wherever the loader puts it.
 //
 // > Where the program of `-c` is position-independent, its variables are watched from its first instruction on.
+// > Where it is not, the kernel's own writes are seen before that: when it loads the program, it clears a variable
+// > without a first value.
+// > `where = lambda e: e.usermode` leaves them out.
 func TestWatchedVariableOfCommand(t *testing.T) {
 	needTracing(t)
 	if runtime.GOARCH != "amd64" {
@@ -57,6 +60,17 @@ at_exit(lambda: print(n.value))
 				t.Errorf("got %q, want %d\n%s", e.stdout, writes, e.stderr)
 			}
 		})
+	}
+	for flags, cleared := range map[string]bool{"-no-pie": true, "-pie -fPIE": false} {
+		file := need.Built(t, "gcc -O1 "+flags, "storing.c", storing)
+		e := startrace(t, script(t, `
+n = count()
+probe("watchpoint:`+file+`:watched:8:w", lambda e: n.add(), where = lambda e: not e.usermode)
+at_exit(lambda: print(n.value > 0))
+`), "-c", file).ok(t)
+		if want := map[bool]string{true: "True\n", false: "False\n"}[cleared]; e.stdout != want {
+			t.Errorf("%s: got %q, want %q", flags, e.stdout, want)
+		}
 	}
 	tried.Many(t, "%d writes, %d programs", writes, len(programs))
 }
