@@ -12,7 +12,9 @@ import (
 // A Viewpoint is what looks for a variable outside of functions: the function with an instruction, at a line of its
 // source that of the line, or the copy of one that was inlined.
 type Viewpoint struct {
-	PC   uint64
+	// PC is the instruction, an address of the file.
+	PC uint64
+	// Line is the line of the source that it is at.
 	Line SourceLine
 	// Copy is where debug information speaks of the copy; 0: it is none.
 	Copy dwarf.Offset

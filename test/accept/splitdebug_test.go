@@ -51,6 +51,7 @@ probe("uprobe:BIN:checkout", f)
 // Debug information in files of its own is not read, and a message says so.
 //
 // > Debug information in files of its own (`gcc -gsplit-dwarf`) is not read, and a message says so.
+// > The functions of such a program are as without debug information.
 func TestSplitDebugInformation(t *testing.T) {
 	needTracing(t)
 	need.Sources(t, "../..")
@@ -68,6 +69,9 @@ func TestSplitDebugInformation(t *testing.T) {
 					t.Errorf("%s: %d\n%s", command, e.status, e.stderr)
 				}
 			}
+			e := startrace(t, "-q", script(t, `probe("ufunc:`+binary+`:checkout", lambda e: print(e.start.args[2], e.ret))`),
+				"-c", binary).ok(t)
+			equalLines(t, lines(e.stdout), []string{"209", "4 209"})
 		}
 	}
 }
