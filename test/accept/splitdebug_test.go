@@ -69,8 +69,8 @@ func TestSplitDebugInformation(t *testing.T) {
 					t.Errorf("%s: %d\n%s", command, e.status, e.stderr)
 				}
 			}
-			e := startrace(t, "-q", script(t, `probe("ufunc:`+binary+`:checkout", lambda e: print(e.start.args[2], e.ret))`),
-				"-c", binary).ok(t)
+			text := `probe("ufunc:` + binary + `:checkout", lambda e: print(e.start.args[2], e.ret))`
+			e := startrace(t, "-q", script(t, text), "-c", binary).ok(t)
 			equalLines(t, lines(e.stdout), []string{"209", "4 209"})
 		}
 	}
