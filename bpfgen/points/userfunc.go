@@ -74,6 +74,7 @@ func (s search) userFunctions(p *plan.Pattern) []*Target {
 		s.tellLeft(p, name, at)
 	}
 	tellCopies(s, p, list, at)
+	tellTurns(s, p, list, at)
 	s.tellNames(p, name, list)
 	return []*Target{t}
 }
@@ -87,7 +88,7 @@ func (s search) userPlace(p *plan.Pattern, at *binary.File, fn binary.Function, 
 		f.Inside = true
 		f.Place.Offset = fn.Start + inside
 	}
-	f.Place.Caller = s.callerAt(fn)
+	f.Place.Caller, f.Place.Turns = s.callerAt(fn), fn.Turns
 	f.ABI, f.Goroutine = fn.ABI, fn.Goroutine
 	if f.Goroutine {
 		f.goid = func() (int, error) { return goidIn(s, at) }

@@ -99,10 +99,30 @@ func (b nesting) behindLeft(name string, open *ir.Value) *ir.Value {
 		above := b.Op(ir.OpSub, n.frame, b.Load(8, entry, layout.NestedFrame))
 		b.unless(ir.UGE, above, b.stackSize(), found)
 		b.unless(ir.NE, above, 0, stale)
-		b.unlessEqual(b.Load(8, entry, layout.NestedPlace), n.place, stale)
+		b.unlessEqual(b.Load(8, entry, layout.NestedPlace), n.place, func() { b.again(entry, stale) })
 		b.unlessReplaced(entry, stale)
 		found() // a tail call: both return at once
 	}, nil, nil)
+}
+
+// again is where a call begins whose frame and place are those of entry. Where the function begins with the head of a
+// loop, and this one returns to the same place, it is a turn of that one: the program ends. Where the kernel has
+// replaced the return address, its trampoline is in its place, which no call puts there.
+func (b nesting) again(entry *ir.Value, stale func()) {
+	turns := 0
+	at := b.prog.Attach.At()
+	for i := range at {
+		if at[i].Turns {
+			turns++
+		}
+	}
+	if turns > 0 {
+		b.unless(ir.EQ, b.Imm(ir.OpAnd, b.nested.ret, pageMask), 0, b.ret)
+	}
+	if turns > 0 && turns == len(at) {
+		b.unlessEqual(b.Load(8, entry, layout.NestedReturn), b.nested.ret, b.ret)
+	}
+	stale()
 }
 
 // unlessReplaced goes on where the call that begins has replaced the one of entry,

@@ -145,6 +145,9 @@ type Place struct {
 	// Semaphore is where a USDT probe counts its users, an offset in the file;
 	// 0: nowhere.
 	Semaphore uint64
+	// Turns: it is the entry of a function, and the head of a loop in it. What comes there with the stack and the
+	// return address of an open call is a turn.
+	Turns bool
 	// Cookie is the number of the point among those of the probe: see
 	// Unit.Points.
 	Cookie uint64

@@ -68,6 +68,8 @@ type Function struct {
 	MakesFrame bool
 	// Protected: it is endbr64, which kernels that are not protected so themselves take for no beginning.
 	Protected bool
+	// Turns: its first instruction is the head of a loop, each turn of which hits a probe there.
+	Turns bool
 	// Moved says of a place at a line why it stands behind the line's first instruction, "": it does not.
 	Moved string
 	// NoReturn says why the returns cannot be probed, "" if they can.

@@ -1,7 +1,6 @@
 package binary
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/internal/elffile"
@@ -23,10 +22,10 @@ func (f *Finder) Functions(q Query) ([]Function, *File, error) {
 		return nil, nil, err
 	}
 	exact := !naming.IsPattern(q.Pattern)
-	if exact && out.NoReturnProbes == "" && slices.ContainsFunc(list, func(fn elffile.Function) bool {
-		return callsBack(e, fn)
-	}) {
-		out.NoReturnProbes = "exceptions may pass it"
+	for _, fn := range list {
+		if exact && out.NoReturnProbes == "" && !q.Behind {
+			out.NoReturnProbes = returnsByInstruction(e, fn)
+		}
 	}
 	wanted, err := elffile.Matcher(q.Pattern)
 	if err != nil {
@@ -41,6 +40,7 @@ func (f *Finder) Functions(q Query) ([]Function, *File, error) {
 		}
 		one, err := look(e, out, fn)
 		one.File = files[fn.Addr]
+		one.Turns = !q.Behind && len(list) <= mostTurns && turns(e, fn, fn.Addr+one.Entry-one.Start)
 		if base, is := fn.CloneOf(); is && wanted(base) {
 			one.Name = elffile.DemangleShort(base)
 		}

@@ -1,0 +1,41 @@
+package points
+
+import (
+	"github.com/startrace/startrace/internal/binary"
+	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// tellTurns tells of functions whose first instruction is the head of a loop, where a turn counts as a call. A span
+// tells them apart by the return address, which the kernel has replaced at the first one. Where it does not replace
+// them, that is so for one function that is named alone.
+func tellTurns(s search, p *plan.Pattern, list []binary.Function, at *binary.File) {
+	n, first := 0, ""
+	for _, fn := range list {
+		if fn.Turns {
+			if n++; n == 1 {
+				first = fn.Name
+			}
+		}
+	}
+	if n == 0 {
+		return
+	}
+	what := p.Text + ": " + first + " begins with the head of a loop" + others(n)
+	switch kind, replaces := kindOf(p), at.NoReturnProbes == ""; {
+	case !kind.Has("ret"):
+		s.warnf(p.Pos, "%s: each turn counts as a call; ufunc: counts the calls alone", what)
+	case !kind.Has("duration") && replaces:
+		s.warnf(p.Pos, "%s: turns count as returns; ufunc: counts the calls alone", what)
+	case kind.Has("duration") && !replaces && len(list) > 1:
+		s.warnf(p.Pos, "%s: each turn counts as a call; where one function is named alone, its calls count alone", what)
+	}
+}
+
+// others says how many more there are than one.
+func others(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return ", and so do " + format.Count(n-1, "other")
+}

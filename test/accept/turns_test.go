@@ -1,0 +1,111 @@
+package accept
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/test/need"
+)
+
+// turnsSource has functions that begin with the head of a loop, unless something is done before.
+const turnsSource = `#include <stdio.h>
+struct node { struct node *next; int v; };
+__attribute__((noinline)) struct node *last(struct node *x) { while (x->next) x = x->next; return x; }
+__attribute__((noinline)) void spin(volatile int *p) { while (--*p); }
+__attribute__((noinline)) int plain(volatile int *p) { int n = 0; *p = 9; while (--*p) n++; return n; }
+__attribute__((noinline)) int outer(struct node *x) { volatile int v = 7; spin(&v); return last(x)->v + plain(&v); }
+static struct node nodes[1000];
+int main(void) {
+	for (int i = 0; i < 1000; i++) { nodes[i].v = i; nodes[i].next = i < 999 ? &nodes[i + 1] : 0; }
+	int n = 0;
+	for (int k = 0; k < 3; k++) n += outer(&nodes[k]);
+	printf("%d\n", n);
+	return 0;
+}
+`
+
+// A function that begins with the head of a loop is called as often as it returns: turns are told from calls, or it is
+// said that they are not.
+//
+// > A compiler can make the first instruction of a function the head of a loop, as of
+// > `struct node *last(struct node *x) { while (x->next) x = x->next; return x; }`.
+// > A probe at its entry hits at each turn.
+// > So `uprobe:` counts turns there, and says so on standard error when it is attached.
+// > `ufunc:` counts calls, and `e.start` and `e.duration` are those of the call.
+// > `uretprobe:` of one such function by its name counts its returns.
+func TestTurnsAreNoCalls(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	if runtime.GOARCH != "amd64" {
+		t.Skip("needs amd64, for which compilers are known to do so")
+	}
+	const warning = "begins with the head of a loop"
+	for _, c := range []struct {
+		command string
+		turns   string // what uprobe:last counts
+	}{{"gcc -g -O2 -fcf-protection=none", "2997"}, {"clang -g -O2", "2997"}, {"gcc -g -O2 -fcf-protection=full", "3"}} {
+		binary := need.Built(t, c.command, "turns.c", turnsSource)
+		count := func(point string) (n, said string) {
+			e := startrace(t, "count", point, "-c", binary).ok(t)
+			_, n, _ = strings.Cut(e.stdout, "counts: ")
+			return strings.TrimSpace(n), e.stderr
+		}
+		n, said := count("uprobe:" + binary + ":last")
+		if n != c.turns || strings.Contains(said, warning) != (n != "3") {
+			t.Errorf("%s: uprobe counts %s: %q", c.command, n, said)
+		}
+		for point, want := range map[string]string{"uretprobe:BIN:last": "3", "ufunc:BIN:last": "3",
+			"ufunc:BIN:spin": "3", "ufunc:BIN:{last,spin,plain,outer}": "12",
+			"uprobe:BIN:plain": "3", "ufunc:BIN:plain": "3"} {
+			n, said := count(strings.ReplaceAll(point, "BIN", binary))
+			if n != want || strings.Contains(said, warning) || strings.Contains(said, "did not return") ||
+				strings.Contains(said, "had no start") {
+				t.Errorf("%s: %s counts %s: %q", c.command, point, n, said)
+			}
+		}
+		e := startrace(t, "-q", "-e", `probe("ufunc:`+binary+`:last",
+lambda e: print("got", e.start.args.x.v, e.ret.v))`, "-c", binary).ok(t)
+		for _, want := range []string{"got 0 999\n", "got 1 999\n", "got 2 999\n"} {
+			// clang does not say where the parameter is when the function is called.
+			if !strings.Contains(e.stdout, want) && !strings.HasPrefix(c.command, "clang") {
+				t.Errorf("%s: arguments: %q, want %q", c.command, e.stdout, want)
+			}
+		}
+	}
+}
+
+// In Go, too, whose functions are probed at the instructions that return.
+func TestTurnsOfGoAreNoCalls(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	if runtime.GOARCH != "amd64" {
+		t.Skip("needs amd64, for which the compiler is known to do so")
+	}
+	binary := need.Built(t, "go build", "main.go", `package main
+
+//go:noinline
+func spin(p *int) {
+	for {
+		*p--
+		if *p == 0 {
+			return
+		}
+	}
+}
+
+func main() {
+	for range 5 {
+		k := 10
+		spin(&k)
+	}
+}
+`)
+	for _, c := range []struct{ kind, want string }{{"uprobe", "50"}, {"ufunc", "5"}, {"uretprobe", "5"}} {
+		e := startrace(t, "count", c.kind+":"+binary+":main.spin", "-c", binary).ok(t)
+		if strings.TrimSpace(e.stdout) != "counts: "+c.want || strings.Contains(e.stderr, "did not return") ||
+			strings.Contains(e.stderr, "begins with the head of a loop") != (c.kind == "uprobe") {
+			t.Errorf("%s counts %q: %q", c.kind, e.stdout, e.stderr)
+		}
+	}
+}
