@@ -204,7 +204,7 @@ func (b attributes) address(x val, path []string, elem kernel.TypeID, pos plan.P
 	last := len(path) - 1
 	x = b.along(x, path[:last], pos)
 	t := b.memory().addressType(elem, pos)
-	if v := b.attr(x, path[last], pos); v.expr != nil && v.expr.Type.Kind == types.Int {
+	if v := b.attr(x, path[last], pos); v.expr != nil && v.expr.Type.Kind == types.Int && !isLost(v.expr) {
 		word := b.rv(v, pos)
 		is := word.Type
 		is.BTF, is.Elem = t.BTF, t.Elem
@@ -242,6 +242,9 @@ func (b attributes) length(l programList, x val, pos plan.Pos) *tree.Expr {
 		})
 	}
 	end := b.address(x, l.end, l.elem, pos)
+	if isLost(l.first) || isLost(end) {
+		return lost(pos)
+	}
 	return orFault(l.first, pos, func(first *tree.Expr) *tree.Expr {
 		return orFault(end, pos, func(end *tree.Expr) *tree.Expr {
 			bytes := operation(tree.OpSub, types.U64, as(end, types.U64, pos), as(first, types.U64, pos), pos)
@@ -284,6 +287,9 @@ func (b attributes) element(l programList, i val, pos plan.Pos) val {
 	stride, ok := b.memory().strideOf(l.listType, pos)
 	if !ok {
 		return unknownKind(pos)
+	}
+	if isLost(l.first) {
+		return b.memory().gone(l.elem, pos)
 	}
 	where, has := l.first, operation(tree.OpLt, types.Boolean, intExpr(n, pos), assume(l.n), pos)
 	if n < 0 {

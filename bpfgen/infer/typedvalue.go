@@ -120,6 +120,9 @@ func (b argWords) nowhere(id kernel.TypeID, t kernel.Type, pos plan.Pos) val {
 	case kernel.KindEnum:
 		return exprVal(b.memory().asNamed(lost(pos), t, pos))
 	case kernel.KindPtr:
+		if kernel.IsReference(btf, t) {
+			return b.memory().gone(t.Elem, pos)
+		}
 		if p := b.memory().pointerType(t, pos); p.Leads() && !b.memory().isChar(t.Elem, pos) {
 			gone := &tree.Expr{Op: tree.OpUnreadable, Type: p.OrFault(), Int: tree.Lost, Pos: pos}
 			return b.memory().asGo(exprVal(gone), t.ID, pos)
@@ -135,7 +138,7 @@ func (b argWords) nowhere(id kernel.TypeID, t kernel.Type, pos plan.Pos) val {
 		}
 	case kernel.KindStruct, kernel.KindUnion:
 		if _, text := kernel.TextOf(btf, id); !text {
-			return b.memory().inLanguage(objVal(&regStruct{id: id, nowhere: true}), id, pos)
+			return b.memory().inWords(&regStruct{id: id, nowhere: true}, pos)
 		}
 	}
 	return unknownPlace(pos)

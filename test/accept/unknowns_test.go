@@ -135,6 +135,57 @@ int main(void) {
 	}
 }
 
+// lostReferences is a program of functions that do not use what is passed to them by reference.
+const lostReferences = `
+#include <array>
+#include <string>
+#include <vector>
+struct base { int d; int list[4]; std::string name; };
+volatile int s;
+#define CALL __attribute__((noinline))
+CALL int lists(const std::vector<int> &v, const std::array<int, 3> &a, const std::vector<std::string> &w, int k) {
+	s += k;
+	return k;
+}
+CALL int others(const int &n, const std::string &t, base *&p, base &b, double &d, int (&arr)[2], int k) {
+	s += k;
+	return k;
+}
+int main() {
+	std::vector<int> v{1, 2, 3};
+	std::array<int, 3> a{4, 5, 6};
+	std::vector<std::string> w{"a"};
+	std::string t("x");
+	base b{7, {1}, "n"}, *p = &b;
+	double d = 1.5;
+	int arr[2] = {1, 2};
+	return lists(v, a, w, 5) + others(4, t, p, b, d, arr, 5) - 10;
+}
+`
+
+// A reference of which nobody knows where it is stands for what it refers to all the same: that is optimized out.
+//
+// > A value of which nobody knows where it is, is FAULT, and prints as `<optimized out>`: an argument of a function that
+// > the compiler may have changed or that it says nothing of, as clang of those that are not used, and on arm64 a result
+// > that C returns in memory.
+// > A reference of C++ is what it refers to.
+func TestLostReferences(t *testing.T) {
+	for command, want := range map[string]string{
+		"clang++ -g -O0 -fstandalone-debug": "(1, 2, 3) 3 1 (4, 5, 6) 3 5 1 5, 4 x 7 n 7 0 n 1.5 1 (1, 2) 5",
+		"clang++ -g -O2 -fstandalone-debug": "L L L (L, L, L) 3 L L 5, L L L L L L L L L (L, L) 5",
+	} {
+		got := printed(t, command, "references.cpp", lostReferences, `
+probe("ufunc:BIN:lists", lambda e: print(e.args.v, len(e.args.v), e.args.v[0], e.args.a, len(e.args.a), e.args.a[1],
+	len(e.args.w), e.args.k))
+probe("ufunc:BIN:others", lambda e: print(e.args.n, e.args.t, e.args.p.d, e.args.p.name, e.args.b.d, e.args.b.list[1],
+	e.args.b.name, e.args.d, e.args.arr[0], e.args.arr, e.args.k))
+`)
+		if want = strings.ReplaceAll(want, "L", "<optimized out>"); got != want {
+			t.Errorf("%s: got %s\nwant %s", command, got, want)
+		}
+	}
+}
+
 // An array of which nobody says how long it is has elements, and no length.
 //
 // > An array of which debug information does not say the length, as the last member of a struct, has elements by their
