@@ -165,9 +165,9 @@ int main() {
 
 // A reference of which nobody knows where it is stands for what it refers to all the same: that is optimized out.
 //
-// > A value of which nobody knows where it is, is FAULT, and prints as `<optimized out>`: an argument of a function that
-// > the compiler may have changed or that it says nothing of, as clang of those that are not used, and on arm64 a result
-// > that C returns in memory.
+// > A value of which nobody knows where it is, is FAULT, and prints as `<optimized out>`: an argument of a function
+// > that the compiler may have changed or that it says nothing of, as clang of those that are not used, and on arm64 a
+// > result that C returns in memory.
 // > A reference of C++ is what it refers to.
 func TestLostReferences(t *testing.T) {
 	for command, want := range map[string]string{
