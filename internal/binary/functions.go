@@ -1,17 +1,36 @@
 package binary
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"strings"
 
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// withColon says of a file that is not found that the path has a colon, where there is one of such a path.
+func withColon(q Query, err error) error {
+	if !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	for at := range len(q.Pattern) {
+		if path := q.File + ":" + q.Pattern[:at]; q.Pattern[at] == ':' && at > 0 {
+			if is, wrong := os.Stat(path); wrong == nil && is.Mode().IsRegular() {
+				return fmt.Errorf("%w: a colon ends the path; name %s by a link to it (ln -s) without a colon, or "+
+					"leave the path out with -p or -c", err, path)
+			}
+		}
+	}
+	return err
+}
+
 // Functions gives the functions of a file that a query means, and the copies of them that were inlined.
 func (f *Finder) Functions(q Query) ([]Function, *File, error) {
 	e, out, err := f.file(q.File)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, withColon(q, err)
 	}
 	if strings.HasPrefix(q.Pattern, "0x") && q.Source == "" {
 		fn, err := atAddress(e, out, q.Pattern)

@@ -56,7 +56,7 @@ func TestFieldErrors(t *testing.T) {
 	b := fixture(t)
 	_, err := b.Field(named(t, b, KindStruct, "task"), "comn")
 	var no *NoFieldError
-	if !errors.As(err, &no) || *no != (NoFieldError{"struct task", "comn", "comm"}) {
+	if !errors.As(err, &no) || *no != (NoFieldError{Struct: "struct task", Field: "comn", Near: "comm"}) {
 		t.Errorf("got %#v", err)
 	}
 	if got, want := err.Error(), "struct task has no field comn (did you mean comm?)"; got != want {

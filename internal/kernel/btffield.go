@@ -3,6 +3,7 @@ package kernel
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/internal/naming"
@@ -12,9 +13,15 @@ import (
 type NoFieldError struct {
 	Struct, Field string // Struct in C: "struct file"
 	Near          string // a field with a similar name, or ""
+	// Virtual: it has virtual bases, of which nothing is known.
+	Virtual bool
 }
 
 func (e *NoFieldError) Error() string {
+	if e.Virtual {
+		return e.Struct + " has no field " + e.Field +
+			" that can be read: those of a virtual base have no fixed place in it"
+	}
 	return e.Struct + " has no field " + e.Field + orNear(e.Near)
 }
 
@@ -31,9 +38,26 @@ func (b *BTF) Field(id TypeID, name string) (Field, error) {
 		f, ok = b.find(root, bare)
 	}
 	if !ok {
-		return Field{}, &NoFieldError{Struct: b.TypeName(id), Field: name, Near: naming.Suggest(name, b.Fields(root))}
+		return Field{}, &NoFieldError{Struct: b.TypeName(id), Field: name, Near: naming.Suggest(name, b.Fields(root)),
+			Virtual: hasVirtual(b, root, 0)}
 	}
 	return f, nil
+}
+
+// hasVirtual reports whether a class of C++ or one of its bases has virtual bases.
+func hasVirtual(b *BTF, id TypeID, depth int) bool {
+	const most = 32
+	of := programOf(b, id)
+	if of == nil || depth > most {
+		return false
+	}
+	if of.virtual[id] {
+		return true
+	}
+	t, err := b.Type(id)
+	return err == nil && slices.ContainsFunc(t.Members, func(m Member) bool {
+		return m.Name == "" && hasVirtual(b, b.Skip(m.Type), depth+1)
+	})
 }
 
 // HasField reports whether a struct or union has a member of a name, be it in an anonymous one.

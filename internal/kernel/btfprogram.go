@@ -31,6 +31,8 @@ type programTypes struct {
 	// counted are the arrays whose length the program computes, by the place in its debug information that says where
 	// that is.
 	counted map[TypeID]int64
+	// virtual are the classes that have virtual bases.
+	virtual map[TypeID]bool
 	// golang is what a program of Go says besides, and rust what one of Rust does.
 	golang goTypes
 	rust   rustTypes
@@ -45,6 +47,7 @@ type TypeBuilder struct {
 	strBase uint32
 	texts   map[TypeID]TextView
 	counted map[TypeID]int64
+	virtual map[TypeID]bool
 	golang  goTypes
 	rust    rustTypes
 }
@@ -72,6 +75,9 @@ func (t *TypeBuilder) Text(id TypeID, view TextView) { t.texts[id] = view }
 // Counted says that an array has a length which the program computes; place is where its debug information says how.
 func (t *TypeBuilder) Counted(id TypeID, place int64) { t.counted[id] = place }
 
+// Virtual says that a class of C++ has virtual bases, which have no fixed place in it.
+func (t *TypeBuilder) Virtual(id TypeID) { t.virtual[id] = true }
+
 // Variants says that a struct is an enum of Rust.
 func (t *TypeBuilder) Variants(id TypeID, part VariantPart) { t.rust.variants[id] = part }
 
@@ -86,11 +92,12 @@ func (b *BTF) AddTypes(build func(*TypeBuilder), define func(TypeID) (TypeID, bo
 	before := b.parts()
 	first, strs := before.behind(b)
 	t := &TypeBuilder{first: first, strBase: strs, names: map[string]uint32{}, texts: map[TypeID]TextView{},
-		counted: map[TypeID]int64{},
-		golang:  goTypes{forms: map[TypeID]GoType{}, embedded: map[TypeID][]string{}},
-		rust:    rustTypes{variants: map[TypeID]VariantPart{}, elems: map[TypeID]TypeID{}}}
+		counted: map[TypeID]int64{}, virtual: map[TypeID]bool{},
+		golang: goTypes{forms: map[TypeID]GoType{}, embedded: map[TypeID][]string{}},
+		rust:   rustTypes{variants: map[TypeID]VariantPart{}, elems: map[TypeID]TypeID{}}}
 	build(t)
-	m := &moduleBTF{first: first, strings: strs, program: &programTypes{define, t.texts, t.counted, t.golang, t.rust}}
+	m := &moduleBTF{first: first, strings: strs, program: &programTypes{define, t.texts, t.counted, t.virtual,
+		t.golang, t.rust}}
 	if err := m.part.parse(t.blob(), true); err != nil {
 		return err
 	}

@@ -319,6 +319,9 @@ func (c *conversion) composite(id kernel.TypeID, e *dwarfinfo.Entry, kind kernel
 		if m.Tag != dwarf.TagMember && m.Tag != dwarf.TagInheritance || m.Val(dwarf.AttrExternal) != nil {
 			return true, nil
 		}
+		if virtual, _ := m.Val(dwarf.AttrVirtuality).(int64); virtual != 0 && m.Tag == dwarf.TagInheritance {
+			c.out.Virtual(id)
+		}
 		if field, ok := c.member(m, depth); ok {
 			t.Members = append(t.Members, field)
 			if embedded(m) {
