@@ -34,8 +34,11 @@ func tellTurns(s search, p *plan.Pattern, list []binary.Function, at *binary.Fil
 
 // others says how many more there are than one.
 func others(n int) string {
-	if n == 1 {
+	switch n {
+	case 1:
 		return ""
+	case 2:
+		return ", and so does another function"
 	}
-	return ", and so do " + format.Count(n-1, "other")
+	return ", and so do " + format.Count(n-1, "other function")
 }

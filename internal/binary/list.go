@@ -30,6 +30,8 @@ type Listed struct {
 	// Copies are those that were inlined. Without code of its own a function has no Addr.
 	Copies []CopyPlace
 	Inline bool // it has no code of its own
+	// Turns: see Function. It is known where the query means mostTurns functions at most.
+	Turns bool
 	// File is the source file that defines it, by the shortest name that is not that of others, where the query asked
 	// for one.
 	File string
@@ -56,7 +58,12 @@ func (f *Finder) Names(q Query) ([]Listed, *File, error) {
 	}
 	found := make([]Listed, 0, len(list))
 	for _, fn := range list {
-		found = append(found, listed(e, fn))
+		one := listed(e, fn)
+		if len(list) <= mostTurns {
+			described, err := outline(e, out, fn)
+			one.Turns = err == nil && turns(e, fn, fn.Addr+described.Entry-described.Start)
+		}
+		found = append(found, one)
 	}
 	found = f.withCopies(e, out.Path, found, inSource)
 	f.nameFiles(e, out, q, inSource, found)

@@ -194,6 +194,9 @@ func (s *Source) userFunction(k *point.Kind, fn *binary.Listed, at *binary.File,
 		if fn.Language != "C" {
 			p.Notes = append(p.Notes, "called by the convention of "+fn.Language)
 		}
+		if fn.Turns && !k.Has("ret") {
+			p.Notes = append(p.Notes, "it begins with the head of a loop: each turn counts as a call")
+		}
 		if k.Has("args") {
 			p.Fields = append(p.Fields, s.namedArguments(at, types)...)
 			p.Fields = append(p.Fields, userArguments(types)...)

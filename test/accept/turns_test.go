@@ -32,6 +32,7 @@ int main(void) {
 // > `struct node *last(struct node *x) { while (x->next) x = x->next; return x; }`.
 // > A probe at its entry hits at each turn.
 // > So `uprobe:` counts turns there, and says so on standard error when it is attached.
+// > `startrace list -v` says so, too.
 // > `ufunc:` counts calls, and `e.start` and `e.duration` are those of the call.
 // > `uretprobe:` of one such function by its name counts its returns.
 func TestTurnsAreNoCalls(t *testing.T) {
@@ -54,6 +55,11 @@ func TestTurnsAreNoCalls(t *testing.T) {
 		n, said := count("uprobe:" + binary + ":last")
 		if n != c.turns || strings.Contains(said, warning) != (n != "3") {
 			t.Errorf("%s: uprobe counts %s: %q", c.command, n, said)
+		}
+		listed := startrace(t, "list", "-v", "uprobe:"+binary+":last").ok(t).stdout
+		note := "it begins with the head of a loop: each turn counts as a call"
+		if strings.Contains(listed, note) != (c.turns != "3") {
+			t.Errorf("%s: %s", c.command, listed)
 		}
 		for point, want := range map[string]string{"uretprobe:BIN:last": "3", "ufunc:BIN:last": "3",
 			"ufunc:BIN:spin": "3", "ufunc:BIN:{last,spin,plain,outer}": "12",
