@@ -30,7 +30,7 @@ func (f *Finder) matching(e *elffile.File, at *File, q Query) ([]elffile.Functio
 		return nil, nil, err
 	}
 	if q.Source != "" {
-		return oneForEachCall(e, bodies(e, inSource), inSource, q), inSource, nil
+		return f.oneForEachCall(e, at, bodies(e, inSource), inSource, q), inSource, nil
 	}
 	list, exact, err := match(e, q.Pattern)
 	if errors.Is(err, elffile.ErrNoFunction) && countCopies(inSource) > 0 {
@@ -41,7 +41,7 @@ func (f *Finder) matching(e *elffile.File, at *File, q Query) ([]elffile.Functio
 			return strings.Contains(fn.Name, ".part.") && fn.Name != q.Pattern
 		})
 	}
-	return oneForEachCall(e, list, inSource, q), inSource, err
+	return f.oneForEachCall(e, at, list, inSource, q), inSource, err
 }
 
 // inSource is what debug information says of the functions of a query; nothing where there is none, and no file of the
@@ -225,6 +225,12 @@ func (f *Finder) copiesOf(e *elffile.File, at *File, q Query, list []*sourcefunc
 				out = append(out, one)
 			} else if at.Left++; at.Left == 1 {
 				at.Why = fmt.Sprintf("a copy of %s: %v", elffile.DemangleShort(fn.Name), err)
+			}
+		}
+		if more, thunk := copiesInThunks(e, fn.Copies); wanted && more > 0 {
+			if at.Left += more; at.Left == more {
+				at.Why = fmt.Sprintf("a copy of %s: debug information says nothing of the one in %s",
+					elffile.DemangleShort(fn.Name), elffile.Demangle(thunk.Name))
 			}
 		}
 		if n > 0 && !wanted {

@@ -48,3 +48,26 @@ func thunkOf(e *elffile.File, addr uint64) (elffile.Function, bool) {
 	}
 	return elffile.Function{}, false
 }
+
+// copiesInThunks are, of some copies, how many more there are in thunks that have the code of the function around them.
+// gcc says nothing of these in debug information.
+func copiesInThunks(e *elffile.File, copies []sourcefunc.Copy) (n int, in elffile.Function) {
+	within := func(fn elffile.Function) (n int) {
+		for i := range copies {
+			if at := copies[i].Entry; at >= fn.Addr && at-fn.Addr < fn.Size {
+				n++
+			}
+		}
+		return n
+	}
+	for _, thunk := range elffile.Thunks(e) {
+		list, err := e.Lookup(thunk.Of)
+		if err != nil || len(list) != 1 || within(thunk.Function) > 0 {
+			continue
+		}
+		if more := within(list[0]); more > 0 && !slices.Contains(calls(e, thunk.Function), list[0].Addr) {
+			n, in = n+more, thunk.Function
+		}
+	}
+	return n, in
+}

@@ -1,6 +1,7 @@
 package binary
 
 import (
+	"debug/dwarf"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 //	_ZN4CartD0Ev    Cart::~Cart    of delete: calls the next one, and frees the memory
 //	_ZN4CartD1Ev    Cart::~Cart    of a whole object
 //	_ZN4CartD2Ev    Cart::~Cart    of one that is a part of an object of a derived class
+//	_ZN4CartD4Ev    Cart::~Cart    what gcc -Os makes of D1 and D2, which go on there
 //
 // One destruction is one call: that of the innermost of them.
 
@@ -23,7 +25,10 @@ import (
 var innerOf = []struct {
 	mark  string
 	inner []string
-}{{"D0E", []string{"D1E", "D2E"}}, {"D1E", []string{"D2E"}}, {"C1E", []string{"C2E"}}}
+}{
+	{"D0E", []string{"D1E", "D2E", "D4E"}}, {"D1E", []string{"D2E", "D4E"}}, {"D2E", []string{"D4E"}},
+	{"C1E", []string{"C2E", "C4E"}}, {"C2E", []string{"C4E"}},
+}
 
 // wrapped are the names of the functions that one may wrap; none of most.
 func wrapped(name string) (names []string) {
@@ -43,8 +48,8 @@ func wrapped(name string) (names []string) {
 
 // oneForEachCall gives the functions of a query so that each call of the source comes by one of them: without wrappers,
 // and with thunks. A mangled name means the function that has it.
-func oneForEachCall(e *elffile.File, list []elffile.Function, inSource []*sourcefunc.Function, q Query) (
-	out []elffile.Function) {
+func (f *Finder) oneForEachCall(e *elffile.File, at *File, list []elffile.Function, inSource []*sourcefunc.Function,
+	q Query) (out []elffile.Function) {
 	if strings.HasPrefix(q.Pattern, "_Z") {
 		return list
 	}
@@ -56,6 +61,7 @@ func oneForEachCall(e *elffile.File, list []elffile.Function, inSource []*source
 			})
 		}
 	}
+	f.withoutInnerCopies(e, at, list, inSource)
 	return withThunks(e, withoutWrappers(e, list, inSource), inSource, wanted)
 }
 
@@ -89,18 +95,68 @@ func withoutWrappers(e *elffile.File, list []elffile.Function, inSource []*sourc
 // leaveOutCopies leaves out the copies of the function of a wrapper that were inlined into that, and reports whether
 // there were any.
 func leaveOutCopies(wrapper elffile.Function, inSource []*sourcefunc.Function) (some bool) {
-	name := elffile.Demangle(wrapper.Name)
+	name, short := elffile.Demangle(wrapper.Name), elffile.DemangleShort(wrapper.Name)
 	for _, fn := range inSource {
-		if elffile.Demangle(fn.Name) != name {
+		// Of what g++ -Os makes of C1 and C2 it does not say the parameters.
+		unsaid := fn.Name == short && fn.Name != name
+		if elffile.Demangle(fn.Name) != name && !unsaid {
 			continue
 		}
 		before := len(fn.Copies)
 		fn.Copies = slices.DeleteFunc(fn.Copies, func(c sourcefunc.Copy) bool {
-			return c.Entry >= wrapper.Addr && c.Entry-wrapper.Addr < wrapper.Size
+			return c.Entry >= wrapper.Addr && c.Entry-wrapper.Addr < wrapper.Size && (!unsaid || c.Within == 0)
 		})
 		some = some || len(fn.Copies) < before
 	}
 	return some
+}
+
+// withoutInnerCopies leaves out, of copies of wrappers that were inlined, those that call what they wrap: the function,
+// which is one of the list, or where that was inlined into them, its copy.
+func (f *Finder) withoutInnerCopies(e *elffile.File, at *File, list []elffile.Function,
+	inSource []*sourcefunc.Function) {
+	names := map[dwarf.Offset]string{} // of copies
+	for _, fn := range inSource {
+		for i := range fn.Copies {
+			names[fn.Copies[i].Place] = fn.Name
+		}
+	}
+	listed := map[uint64]bool{}
+	for _, fn := range list {
+		listed[fn.Addr] = true
+	}
+	for _, fn := range inSource {
+		inner := wrapped(fn.Name)
+		fn.Copies = slices.DeleteFunc(fn.Copies, func(c sourcefunc.Copy) bool {
+			return slices.Contains(wrapped(names[c.Within]), fn.Name) ||
+				slices.ContainsFunc(f.callsOfCopy(e, at, inner, c), func(addr uint64) bool { return listed[addr] })
+		})
+	}
+}
+
+// callsOfCopy are the addresses of functions of some names that a copy calls; none where no names are given.
+func (f *Finder) callsOfCopy(e *elffile.File, at *File, names []string, c sourcefunc.Copy) (addrs []uint64) {
+	table := f.tables[at.Path]
+	if len(names) == 0 || table == nil {
+		return nil
+	}
+	entry, err := table.Data().Entry(c.Place)
+	if err != nil || entry == nil {
+		return nil
+	}
+	ranges, err := entry.Ranges()
+	if err != nil {
+		return nil
+	}
+	for _, r := range ranges {
+		part := elffile.Function{Addr: r[0], Size: r[1] - r[0]}
+		for _, addr := range calls(e, part) {
+			if slices.ContainsFunc(e.Aliases(addr), func(name string) bool { return slices.Contains(names, name) }) {
+				addrs = append(addrs, addr)
+			}
+		}
+	}
+	return addrs
 }
 
 // calls are the addresses of the functions that one calls, as far as its instructions say them, or a table of linkage

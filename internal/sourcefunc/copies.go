@@ -46,6 +46,8 @@ type within struct {
 	of    dwarf.Offset
 	// begins: it has code where it begins. Of a copy the compiler may have left nothing but a part.
 	begins bool
+	// place is where debug information speaks of a copy, 0 of a function.
+	place dwarf.Offset
 }
 
 // functionAt is a function with code. Skipped: what is in it is known from another unit.
@@ -64,7 +66,7 @@ func (w *copiesWalk) entry(e *dwarfinfo.Entry, depth int) (into bool, err error)
 	}
 	switch e.Tag {
 	case dwarf.TagSubprogram:
-		w.within = append(w.within, within{depth, originOf(e), true})
+		w.within = append(w.within, within{depth, originOf(e), true, 0})
 		return w.function(e, depth), nil
 	case dwarf.TagInlinedSubroutine:
 		part := w.isPart(e)
@@ -72,7 +74,7 @@ func (w *copiesWalk) entry(e *dwarfinfo.Entry, depth int) (into bool, err error)
 		if n := len(w.around); n > 0 && !w.around[n-1].skipped && !part && begins {
 			w.copy(e, at, w.around[n-1].at)
 		}
-		w.within = append(w.within, within{depth, originOf(e), begins})
+		w.within = append(w.within, within{depth, originOf(e), begins, e.Offset})
 		return true, nil
 	}
 	return holders[e.Tag], nil
@@ -151,6 +153,9 @@ func (w *copiesWalk) copy(e *dwarfinfo.Entry, at uint64, around dwarf.Offset) {
 	}
 	at = w.afterHoisted(e, at)
 	c := Copy{Entry: at, Place: e.Offset, Around: around}
+	if n := len(w.within); n > 0 {
+		c.Within = w.within[n-1].place
+	}
 	line, _ := e.Val(dwarf.AttrCallLine).(int64)
 	if number, ok := e.Val(dwarf.AttrCallFile).(int64); ok {
 		if c.File = w.tables.File(e.Unit(), number); c.File != "" {

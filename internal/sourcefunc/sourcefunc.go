@@ -47,8 +47,9 @@ type Copy struct {
 	// File and Line are where the call stands, by the whole name of the file; "" where that is not known.
 	File string
 	Line int
-	// Place is where debug information speaks of it, and Around where of the function that has its code.
-	Place, Around dwarf.Offset
+	// Place is where debug information speaks of it, and Around where of the function that has its code. Within is the
+	// Place of the copy of which it is a call; 0 where that is no copy.
+	Place, Around, Within dwarf.Offset
 }
 
 // Find gives the functions that are wanted, those without any code left out. Files that nobody knows are an error.

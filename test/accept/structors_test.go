@@ -66,3 +66,66 @@ at_exit(lambda: print("seen", " ".join(["%s=%d" % item for item in sorted(n.item
 		}
 	}
 }
+
+// So it is where they were inlined: a wrapper with what it wraps, only the wrapper, or what it wraps into the wrapper.
+// What is not seen is told.
+//
+// > g++ says nothing of what it has inlined into a thunk, which is a copy of a virtual function for calls through a
+// > base class. A message tells how many such places are not seen.
+func TestInlinedStructors(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	const source = `#include <cstdio>
+static long made, ended;
+static volatile int sink;
+#define MUCH for (int i = 0; i < n; i++) { printf("%d", i); sink += i; puts("x"); if (sink == 3) puts("a"), puts("b"); }
+struct item { virtual ~item() {} int i = 1; };
+struct big : virtual item {
+	int n;
+	big(int k) : n(k) { made++; MUCH }
+	~big() { ended++; MUCH }
+};
+struct small : virtual item {
+	int n;
+	small(int k) : n(k) { made++; sink = k; }
+	~small() { ended++; sink = n; }
+};
+struct bigpart : big { bigpart(int k) : big(k) {} };
+struct smallpart : small { smallpart(int k) : small(k) {} };
+__attribute__((noinline)) void end(item *i) { delete i; }
+int main() {
+	{ big a(1); big b(2); bigpart c(1); puts("end"); }
+	end(new big(1)); end(new bigpart(1)); delete new big(3); delete new bigpart(2);
+	printf("\nbig::big=%ld big::~big=%ld ", made, ended);
+	made = ended = 0;
+	{ small a(1); small b(2); smallpart c(1); puts("end"); }
+	end(new small(1)); end(new smallpart(1)); delete new small(3); delete new smallpart(2);
+	printf("small::small=%ld small::~small=%ld\n", made, ended);
+}
+`
+	for _, command := range []string{"g++ -g -O0", "g++ -g -O1", "g++ -g -O2", "g++ -g -Os", "clang++ -g -O1",
+		"clang++ -g -O2", "clang++ -g -Os"} {
+		binary := need.Built(t, command, "small.cc", source)
+		e := startrace(t, script(t, strings.ReplaceAll(`
+n = count()
+for name in ["big::big", "big::~big", "small::small", "small::~small"]:
+    probe("uprobe:BIN:" + name, lambda e: n[e.func].add())
+for name, calls in [("big::big", 7), ("big::~big", 7), ("small::small", 7), ("small::~small", 7)]:
+    at_exit(lambda: print("seen", name, n[name].value, calls))
+`, "BIN", binary)), "-c", binary).ok(t)
+		for line := range strings.Lines(e.stdout) {
+			rest, is := strings.CutPrefix(line, "seen ")
+			if !is || strings.HasSuffix(rest, " 7 7\n") {
+				continue
+			}
+			name := strings.Fields(rest)[0]
+			if command == "g++ -g -Os" || !strings.HasPrefix(command, "g++") || !strings.Contains(e.stderr,
+				"cannot be probed: a copy of "+name+": debug information says nothing of the one in virtual thunk to") {
+				t.Errorf("%s: %q of 7, and %q", command, rest, e.stderr)
+			}
+		}
+		if strings.Count(e.stdout, "seen ") != 4 {
+			t.Errorf("%s: got %q, want four lines of what was seen", command, e.stdout)
+		}
+	}
+}
