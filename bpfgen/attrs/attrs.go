@@ -3,13 +3,27 @@
 // compiled.
 package attrs
 
-import "github.com/startrace/startrace/internal/plan"
+import (
+	"slices"
+
+	"github.com/startrace/startrace/internal/plan"
+)
 
 // Of gives the names that values of a type have, by the interpreter's name for the type. known is false for types whose
 // names depend on the value, as a record's.
 func Of(typ string) (names []string, known bool) {
 	names, known = ofTypes[typ]
 	return names, known
+}
+
+// Any reports whether values of some type have a name.
+func Any(name string) bool {
+	for _, names := range ofTypes {
+		if slices.Contains(names, name) {
+			return true
+		}
+	}
+	return slices.Contains(entryNames, name) || slices.Contains(wholeNames, name)
 }
 
 // OfContainer gives what a container has behind a dot, or, of an aggregation, one of its entries.

@@ -22,6 +22,7 @@ type givenList struct {
 	list []given
 	// more: a *list gives values of which nothing is known. named: a **dict does so, by names.
 	more, named bool
+	held        keeping // what these hold
 }
 
 // given are the arguments of a call. What a star gives is a value of user space: its elements are known where it is
@@ -33,13 +34,17 @@ func (u arguments) given(x *syntax.CallExpr, vals []uval) (out givenList) {
 		case op == syntax.STAR:
 			u.capture(vals[i])
 			elems := u.elementsIn(argValue(a), vals[i])
-			out.more = out.more || elems == nil
+			if elems == nil {
+				out.more, out.held = true, out.held|vals[i].holds()
+			}
 			for _, v := range elems {
 				out.list = append(out.list, given{v: v})
 			}
 		case op == syntax.STARSTAR:
 			u.capture(vals[i])
-			out.named = out.named || vals[i].entries == nil
+			if vals[i].entries == nil {
+				out.named, out.held = true, out.held|vals[i].holds()
+			}
 			for _, e := range vals[i].entries {
 				out.list = append(out.list, given{name: e.key, v: e.v})
 			}
@@ -100,7 +105,7 @@ func (u arguments) params(inner *userWalk, defaults []uval, g givenList) {
 	params, positional := scope.Params(def)
 	places := g.places(def)
 	for i, p := range params {
-		v := uval{}
+		v := uval{held: g.held}
 		if i < len(defaults) && !g.named && !(g.more && i < positional) {
 			v = defaults[i]
 		}
@@ -124,12 +129,12 @@ func (u arguments) params(inner *userWalk, defaults []uval, g givenList) {
 	if id := scope.RestParam(def); id != nil {
 		v := tupleOf(rest)
 		if g.more {
-			v = uval{typ: "tuple"}
+			v = uval{typ: "tuple", held: g.held}
 		}
 		inner.bind(scope.Bound(id), v)
 	}
 	if id := scope.NamedParam(def); id != nil {
-		inner.bind(scope.Bound(id), uval{typ: "dict"})
+		inner.bind(scope.Bound(id), uval{typ: "dict", held: g.held})
 	}
 }
 

@@ -58,6 +58,9 @@ func (u arguments) call(x *syntax.CallExpr) uval {
 	vals := u.captureArgs(x.Args)
 	if method {
 		u.writes().changesBy(dot, x)
+		if storing[dot.Name.Name] {
+			u.keeps(dot.X, vals...)
+		}
 		u.tableKey(dot, x.Args, vals)
 		u.certain().checkMethod(dot, x.Args, vals)
 		if v, ok := foldedMethod(u.nameOf(dot.X), dot.Name.Name, x, vals); ok {
@@ -180,7 +183,7 @@ func (u arguments) byUser(f *builtin, x *syntax.CallExpr, vals []uval) uval {
 		return v
 	}
 	return uval{typ: f.gives, bits: givenWidth(f.name, vals), elems: u.chosenElements(f, x, vals),
-		may: calleesOf(vals)}
+		may: calleesOf(vals), held: heldBy(f, vals)}
 }
 
 // updates is what the host makes of `x[k] op= v`.
@@ -228,13 +231,16 @@ func (u arguments) either(f *builtin, x *syntax.CallExpr, number func([]uval) bo
 	}
 	reads := f.is(readsKernel)
 	converts := number(vals)
+	if !known && !part && reads && !converts && u.frame.firstGeneric(map[*uframe]bool{}) == nil {
+		u.cannotRead(f, x) // what a function that is called elsewhere gets is asked where that is known
+	}
 	switch {
 	case !part && !(known && reads): // the kernel reads at a constant address, too
 	case converts && computed(vals[1]):
 		u.capture(vals[1]) // ints of user space have no limit, and those of the kernel have 64 bits
 		return uval{typ: "int"}
 	case !known && reads && !converts:
-		wrong(x.Lparen, "%s runs in the kernel, but an argument is computed in user space", f.name)
+		u.cannotRead(f, x)
 	case known && (reads || !slices.ContainsFunc(vals, isFloat)): // user space computes with floats
 		return u.byKernel(f, x, vals)
 	}
@@ -264,6 +270,12 @@ func lenOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	}
 	u.capture(v)
 	return u.calling().byUser(f, x, []uval{v})
+}
+
+// cannotRead refuses a read at what user space computes.
+func (u arguments) cannotRead(f *builtin, x *syntax.CallExpr) {
+	wrong(x.Lparen, "%s reads in the kernel when the event comes, but an argument is computed in user space later: "+
+		"read the parts of the event before, as names = [cstr(e.args[0]), cstr(e.args[1])]", f.name)
 }
 
 // argOf is an argument as it is written, with its name, whose value is v.
@@ -365,7 +377,7 @@ func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	}
 	child, ok := u.half.Calls[x]
 	gives := u.given(x, vals)
-	wanted := gives.anyPart() || gives.anyFunction() || u.givesFunctions(fn)
+	wanted := gives.anyPart() || gives.anyFunction() || u.givesFunctions(fn) || gives.readAtHeld(fn)
 	if wanted && !ok {
 		u.checkCopies(x, gives)
 	}

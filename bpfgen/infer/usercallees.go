@@ -121,10 +121,14 @@ func wasAt(c plan.Value, i uval) uval {
 func methodGives(name string, recv uval, vals []uval) uval {
 	if name == "get" && recv.was != nil && len(vals) > 0 {
 		v := wasAt(recv.was, vals[0])
-		v.may = withCallees(v.may, calleesOf(vals)...)
+		v.may, v.held = withCallees(v.may, calleesOf(vals)...), holdsOf(vals...)
 		return v
 	}
-	return uval{may: withCallees(recv.callees(), calleesOf(vals)...)}
+	out := uval{may: withCallees(recv.callees(), calleesOf(vals)...)}
+	if giving[name] {
+		out.held = recv.holds() | holdsOf(vals...)
+	}
+	return out
 }
 
 // choose walks a call of which user space decides which of some functions it is.
@@ -135,7 +139,7 @@ func (u arguments) choose(x *syntax.CallExpr, list []callee) uval {
 	}
 	g := u.given(x, vals)
 	chooses := func(c callee) bool { return c.in != nil && c.in.chosen != nil } // its calls must be known
-	if !g.anyPart() && !g.anyFunction() && !slices.ContainsFunc(list, chooses) {
+	if !g.anyPart() && !g.anyHeld() && !g.anyFunction() && !slices.ContainsFunc(list, chooses) {
 		for _, v := range vals {
 			u.capture(v)
 		}
@@ -171,7 +175,7 @@ func (u arguments) choose(x *syntax.CallExpr, list []callee) uval {
 	for _, v := range vals {
 		u.capture(v)
 	}
-	return uval{bits: commonWidth(results...), may: calleesOf(results)}
+	return uval{bits: commonWidth(results...), may: calleesOf(results), held: holdsOf(results...)}
 }
 
 // takes reports whether a function can be what is called with the arguments.

@@ -105,7 +105,7 @@ func (u *userWalk) expr(x syntax.Expr) uval {
 				u.capture(at)
 			}
 		}
-		return uval{typ: sliced(typeName(recv)), bits: fieldWidth(recv), may: recv.callees()}
+		return uval{typ: sliced(typeName(recv)), bits: fieldWidth(recv), may: recv.callees(), held: recv.holds()}
 	case *syntax.LambdaExpr:
 		f := u.calling().defined(x, "", x.Function.(*resolve.Function)).fn
 		f.chosen = u.calling().function(f)
@@ -126,7 +126,8 @@ func (u *userWalk) dictExpr(x *syntax.DictExpr) uval {
 		u.capture(v)
 		keys, vals = append(keys, k), append(vals, v)
 	}
-	return uval{typ: "dict", entries: entriesOf(keys, vals), may: calleesOf(vals)}
+	return uval{typ: "dict", entries: entriesOf(keys, vals), may: calleesOf(vals),
+		held: holdsOf(append(keys, vals...)...)}
 }
 
 func (u *userWalk) ident(id *syntax.Ident) uval {
@@ -157,6 +158,7 @@ func (u *userWalk) dot(x *syntax.DotExpr) uval {
 		u.capture(recv)
 		return uval{}
 	}
+	u.fieldOfHeld(x, recv)
 	if r, ok := recv.v.c.(plan.Record); ok && recv.known {
 		for _, f := range r {
 			if f.Name == x.Name.Name {
@@ -173,7 +175,7 @@ func (u *userWalk) dot(x *syntax.DotExpr) uval {
 			}
 		}
 	}
-	return uval{may: recv.callees()}
+	return uval{may: recv.callees(), held: recv.held.ofField()}
 }
 
 func (u *userWalk) index(x *syntax.IndexExpr) uval {
@@ -225,7 +227,7 @@ func (u *userWalk) index(x *syntax.IndexExpr) uval {
 	if recv.was != nil {
 		return wasAt(recv.was, i)
 	}
-	return uval{bits: fieldWidth(recv), may: recv.callees()}
+	return uval{bits: fieldWidth(recv), may: recv.callees(), held: recv.elementHeld(i)}
 }
 
 func (u *userWalk) unary(x *syntax.UnaryExpr) uval {
@@ -289,7 +291,7 @@ func (u *userWalk) binary(x *syntax.BinaryExpr) uval {
 	}
 	u.capture(l)
 	u.capture(r)
-	return uval{may: withCallees(l.callees(), r.callees()...)}
+	return uval{may: withCallees(l.callees(), r.callees()...), held: (l.holds() | r.holds()) &^ comparing(x.Op)}
 }
 
 // alwaysIn reports whether x is in y whatever text y is: "" is in each. Where y is no text, which only user space can

@@ -33,7 +33,7 @@ func (u *userWalk) bindAll(to syntax.Expr, v uval) {
 	}
 	if len(names) == 0 || len(names) != len(elems) {
 		u.capture(v)
-		u.eachAs(to, uval{bits: fieldWidth(v), may: v.callees()})
+		u.eachAs(to, uval{bits: fieldWidth(v), may: v.callees(), held: v.holds()})
 		return
 	}
 	for i, x := range names {
@@ -43,7 +43,7 @@ func (u *userWalk) bindAll(to syntax.Expr, v uval) {
 
 // eachAs gives each name the value v, of which only the width is known.
 func (u *userWalk) eachAs(to syntax.Expr, v uval) {
-	if v.bits == 0 && v.may == nil {
+	if v.bits == 0 && v.may == nil && v.held == 0 {
 		u.unknown(to)
 		return
 	}
@@ -93,7 +93,7 @@ func (u rounds) forStmt(s *syntax.ForStmt) {
 		for _, to := range assigned {
 			was := begin.At(to)
 			v := either(was, loop.carried[to])
-			grown = grown || !v.caps.within(was.caps) || v.bits != was.bits
+			grown = grown || !v.caps.within(was.caps) || v.bits != was.bits || v.held != was.held
 			begin.Set(to, v)
 		}
 	}
@@ -117,6 +117,7 @@ type iterated struct {
 	// bits is the width of the elements where these are not known, 0 where that is not known either.
 	bits int
 	may  []callee // the functions that they may be, or have in them
+	held keeping  // the parts of the event that they may be, or have in them
 }
 
 // over walks what a loop goes over.
@@ -157,7 +158,7 @@ func (u rounds) over(at syntax.Node, x syntax.Expr, loop loopBody) iterated {
 	for i := range list {
 		u.capture(v.elems[i])
 	}
-	return iterated{elems: v.elems, bits: fieldWidth(v), may: v.callees()}
+	return iterated{elems: v.elems, bits: fieldWidth(v), may: v.callees(), held: v.holds()}
 }
 
 // anyPart reports whether a value is a part of the event, or made of some.
@@ -186,7 +187,7 @@ func (u rounds) each(at syntax.Node, vars syntax.Expr, list iterated, body func(
 	if !list.written {
 		u.frame.Vars = before
 		if list.elems == nil {
-			u.eachAs(vars, uval{bits: list.bits, may: list.may})
+			u.eachAs(vars, uval{bits: list.bits, may: list.may, held: list.held})
 		} else {
 			u.oneOf(vars, list.elems)
 		}
@@ -218,7 +219,7 @@ func (u rounds) oneOf(x syntax.Expr, elems []uval) {
 	}
 	width := commonWidth(elems...)
 	if !isName || width == 0 {
-		u.eachAs(x, uval{bits: width, may: calleesOf(elems)})
+		u.eachAs(x, uval{bits: width, may: calleesOf(elems), held: holdsOf(elems...)})
 		return
 	}
 	one := carried(elems[0])
@@ -236,7 +237,7 @@ func haveElements(list []uval, n int) bool {
 // comprehension walks one.
 func (u rounds) comprehension(x *syntax.Comprehension) uval {
 	bodies := u.clauses(x, x.Clauses)
-	return uval{bits: max(commonWidth(bodies...), 0), may: calleesOf(bodies)}
+	return uval{bits: max(commonWidth(bodies...), 0), may: calleesOf(bodies), held: holdsOf(bodies...)}
 }
 
 // clauses gives the elements of a list that a comprehension makes, in each round that is walked.
@@ -244,8 +245,9 @@ func (u rounds) clauses(x *syntax.Comprehension, list []syntax.Node) (bodies []u
 	if len(list) == 0 {
 		if entry, ok := x.Body.(*syntax.DictEntry); ok {
 			u.capture(u.expr(entry.Key))
-			u.capture(u.expr(entry.Value))
-			return nil
+			v := u.expr(entry.Value)
+			u.capture(v)
+			return []uval{{held: v.holds()}}
 		}
 		v := u.expr(x.Body)
 		u.capture(v)

@@ -70,9 +70,10 @@ func (u *userWalk) returnStmt(s *syntax.ReturnStmt) {
 func (u *userWalk) assign(s *syntax.AssignStmt) {
 	if s.Op != syntax.EQ {
 		u.calling().noEvent(s.RHS)
-		u.capture(u.expr(s.LHS))
-		u.capture(u.expr(s.RHS))
-		u.unknown(s.LHS)
+		was, more := u.expr(s.LHS), u.expr(s.RHS)
+		u.capture(was)
+		u.capture(more)
+		u.eachAs(s.LHS, uval{held: was.holds() | more.holds()})
 		return
 	}
 	u.assignTo(s.LHS, s.RHS)
@@ -102,6 +103,9 @@ func (u *userWalk) assignment(lhs, rhs syntax.Expr) (bind func()) {
 	}
 	u.calling().noEvent(rhs)
 	v := u.expr(rhs)
+	if at, ok := unparen(lhs).(*syntax.IndexExpr); ok {
+		u.keeps(at.X, v)
+	}
 	u.certain().checkStored(lhs, v)
 	u.certain().checkUnpacked(lhs, rhs, v)
 	u.capture(v)

@@ -57,25 +57,25 @@ func knownVal(v val) uval { return uval{v: v, known: true} }
 
 // carried is v as a value of which only the captures are known.
 func carried(v uval) uval {
-	return uval{part: v.part, caps: v.caps, bits: fieldWidth(v), may: v.callees()}
+	return uval{part: v.part, caps: v.caps, bits: fieldWidth(v), may: v.callees(), held: v.holds()}
 }
 
 // either is a value that is x or y.
 func either(x, y uval) uval {
 	return uval{part: x.part || y.part, caps: united(x.caps, y.caps), bits: commonWidth(x, y),
-		may: withCallees(x.callees(), y.callees()...)}
+		may: withCallees(x.callees(), y.callees()...), held: x.holds() | y.holds()}
 }
 
 // undecided is the value that is one of several, of which user space decides. Where they lead to other parts of the
 // event, or have no fields at all, that is remembered, so that asking for one can be refused.
 func undecided(list ...uval) uval {
-	out := uval{bits: commonWidth(list...), may: calleesOf(list)}
+	out := uval{bits: commonWidth(list...), may: calleesOf(list), held: holdsOf(list...)}
 	for _, v := range list {
 		switch {
 		case v.leads():
 			out.part, out.caps = true, united(out.caps, v.caps)
 		case !v.fieldless():
-			return uval{bits: out.bits, may: out.may}
+			return uval{bits: out.bits, may: out.may, held: out.held}
 		}
 	}
 	return out
@@ -168,7 +168,7 @@ func (u *userWalk) noteContainers(c plan.Value, pos plan.Pos) {
 // bind gives a variable a value.
 func (u *userWalk) bind(to *resolve.Binding, v uval) {
 	if v.typ == "list" || v.typ == "dict" {
-		v.may = v.callees()
+		v.may, v.held = v.callees(), v.holds()
 		v.elems, v.entries = nil, nil // it can change from here on
 	}
 	if u.frame.shifting[to] {

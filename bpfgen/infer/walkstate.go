@@ -290,10 +290,22 @@ type uval struct {
 	away bool
 	// may are functions that it may be, or that what is in it may be.
 	may []callee
+	// held is which parts of the event it may be, or have in it, apart from those in elems and entries.
+	held keeping
 	// was is what it was when the script had run: a list or dict that user code may have changed since, or what was in
 	// one. It is nil where that is not known.
 	was plan.Value
 }
+
+// keeping says which parts of the event a value of user space may be, or have in it.
+type keeping uint8
+
+const (
+	heldValues        keeping = 1 << iota // numbers and texts, at which something may lie
+	heldStructs                           // what has fields that only the kernel half can read
+	heldRecordValues                      // such in a record
+	heldRecordStructs                     // such in a record
+)
 
 // A callee is a function that a call may run: one of the script, or one inside the handler.
 type callee struct {

@@ -37,7 +37,7 @@ def _cell_add(c, v = 1): c.add(v)
 const chosen = "user space decides which part of the event this is"
 
 // inUserSpace is what it says of an argument of cast, mem and their like that only user space knows.
-const inUserSpace = "runs in the kernel, but an argument is computed in user space"
+const inUserSpace = "but an argument is computed in user space later"
 
 // inUser compiles the programs as handlers that run in user space.
 func (c *checker) inUser(programs []*Program) (h *script.Host, res *infer.Result, u *bpfgen.Unit, err error) {
