@@ -43,7 +43,7 @@ func (f *finder) ofC(params []dwarf.Type, named []Value, chain []*dwarfinfo.Entr
 		named[i].dropped = named[i].dropped || f.drops() && named[i].verdict == entryplace.Moved
 		list := words(params[i], values[i], at)
 		for k, offset := 0, 0; k < len(list); k++ {
-			gap := list[k].Where != abi.Other && named[i].inGap(offset, list[k].Bytes)
+			gap := list[k].Where != abi.Other && named[i].inGap(offset, max(list[k].Bytes, 1))
 			list[k].Unknown = list[k].Unknown || named[i].dropped || gap
 			offset += list[k].Bytes
 		}

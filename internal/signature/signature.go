@@ -103,10 +103,14 @@ func (t *Functions) Data() *dwarfinfo.Data { return t.data }
 
 // Of gives the signature of the function that begins at an address; nil where it is not
 // known.
-func (t *Functions) Of(addr uint64) (*Signature, error) { return t.of(addr, gofunc.RegisterABI(t.arch)) }
+func (t *Functions) Of(addr uint64) (*Signature, error) {
+	return t.of(addr, gofunc.RegisterABI(t.arch))
+}
 
 // OnStack is Of for a function of Go that is called with all on the stack: of assembly, and of Go before 1.17.
-func (t *Functions) OnStack(addr uint64) (*Signature, error) { return t.of(addr, gofunc.StackABI(t.arch)) }
+func (t *Functions) OnStack(addr uint64) (*Signature, error) {
+	return t.of(addr, gofunc.StackABI(t.arch))
+}
 
 // OnStackUnsaid is the signature of such a function of which nothing is said, of an architecture by its GOARCH: its
 // arguments are words, and where its result lies behind them is not known.

@@ -122,34 +122,21 @@ func (f *finder) eachParameter(e *dwarfinfo.Entry, each func(*dwarfinfo.Entry) e
 	})
 }
 
-// inGap reports whether some of the bytes from at on are nowhere.
+// inGap reports whether all of the bytes from at on are nowhere. Of a word of which the function uses a part, callers
+// pass the whole.
 func (v *Value) inGap(at, bytes int) bool {
-	return slices.ContainsFunc(v.gaps, func(g [2]int) bool { return at < g[1] && at+bytes > g[0] })
-}
-
-// withGaps marks the pieces that are nowhere, whole or in part. What there is of one before its first gap is a piece of
-// its own.
-func (v *Value) withGaps(list []Piece) (out []Piece) {
-	for _, p := range list {
-		bytes := max(p.Bytes, 1)
-		if p.Lost = p.Where != abi.Other && v.inGap(p.At, bytes); p.Lost {
-			if known := v.beforeGap(p.At, bytes); known > 0 {
-				part := Piece{At: p.At, Place: p.Place}
-				part.Bytes = known
-				out = append(out, part)
-			}
-		}
-		out = append(out, p)
-	}
-	return out
-}
-
-// beforeGap is how many of some bytes from at on are there before the first gap.
-func (v *Value) beforeGap(at, bytes int) int {
-	for _, g := range v.gaps {
-		if at < g[1] && at+bytes > g[0] {
-			bytes = max(g[0]-at, 0)
+	for i := at; i < at+bytes; i++ {
+		if !slices.ContainsFunc(v.gaps, func(g [2]int) bool { return i >= g[0] && i < g[1] }) {
+			return false
 		}
 	}
-	return bytes
+	return true
+}
+
+// withGaps marks the pieces that are nowhere.
+func (v *Value) withGaps(list []Piece) []Piece {
+	for i := range list {
+		list[i].Lost = list[i].Where != abi.Other && v.inGap(list[i].At, max(list[i].Bytes, 1))
+	}
+	return list
 }
