@@ -115,3 +115,37 @@ func main() {
 		}
 	}
 }
+
+// leftByJump is called six times from one place, and left by a longjmp four times.
+const leftByJump = `#include <setjmp.h>
+#include <stdio.h>
+static jmp_buf back;
+void leave(void) { longjmp(back, 1); }
+int seek(volatile int *p, int last);
+__asm__(".globl seek\n.type seek, @function\nseek:\n\tcmpl %esi, (%rdi)\n\tje 1f\n\tdecl (%rdi)\n\tjne seek\n\tret\n"
+        "1:\tsub $8, %rsp\n\tcall leave\n.size seek, .-seek\n");
+int main(void) {
+  volatile int calls = 0, v, i;
+  for (i = 0; i < 6; i++) {
+    v = 5, calls++;
+    if (!setjmp(back)) seek(&v, i < 4 ? 3 : 9);
+  }
+  printf("%d\n", calls);
+}
+`
+
+// What a longjmp has left is open, so that its next call from there looks like a turn of it. Returns are counted.
+//
+// > After a longjmp out of such a function the next call from the same place can be taken for a turn.
+func TestTurnsAfterLongjmp(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	if runtime.GOARCH != "amd64" {
+		t.Skip("needs amd64, in whose assembly the function is written")
+	}
+	binary := need.Built(t, "gcc -g -O1", "left.c", leftByJump)
+	for kind, want := range map[string]string{"uprobe": "22", "ufunc": "2", "uretprobe": "2"} {
+		e := startrace(t, "count", kind+":"+binary+":seek", "-c", binary).ok(t)
+		equalLines(t, lines(e.stdout), []string{"6", "counts: " + want})
+	}
+}
