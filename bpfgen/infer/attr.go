@@ -116,6 +116,7 @@ func (b attributes) constAttr(x val, name string, pos plan.Pos) val {
 		if msg := lacking(c.Container, false, name); msg != "" {
 			wrong(pos, "%s", msg)
 		}
+		readLater(name, pos)
 		return objVal(&method{x, name})
 	case plan.String, plan.Dict, plan.Builtin:
 		return objVal(&method{x, name})

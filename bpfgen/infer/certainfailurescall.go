@@ -172,7 +172,7 @@ func (u certainty) checkAdd(dot *syntax.DotExpr, vals []uval) {
 }
 
 // checkArguments is about the number and the names of the arguments of a function of the script.
-func (u certainty) checkArguments(fn *plan.Func, def *resolve.Function, x *syntax.CallExpr) {
+func (u certainty) checkArguments(name string, def *resolve.Function, x *syntax.CallExpr, hasDefault func(i int) bool) {
 	if def.HasVarargs || def.HasKwargs || starred(x.Args) {
 		return
 	}
@@ -182,10 +182,10 @@ func (u certainty) checkArguments(fn *plan.Func, def *resolve.Function, x *synta
 	for i, at := range scope.Places(def, names) {
 		switch {
 		case at == scope.Unknown:
-			u.clash(start(x.Args[i]), "%s has no parameter %s", fn.Name, names[i])
+			u.clash(start(x.Args[i]), "%s has no parameter %s", name, names[i])
 			return
 		case at >= 0 && given[at]:
-			u.clash(start(x.Args[i]), "%s got its parameter %s twice", fn.Name, params[at].Name)
+			u.clash(start(x.Args[i]), "%s got its parameter %s twice", name, params[at].Name)
 			return
 		case at >= 0:
 			given[at] = true
@@ -196,15 +196,15 @@ func (u certainty) checkArguments(fn *plan.Func, def *resolve.Function, x *synta
 	}
 	switch {
 	case len(x.Args) > len(params):
-		u.clash(x.Lparen, "%s takes %s, got %d", fn.Name, counted(len(params), "argument"), len(x.Args))
+		u.clash(x.Lparen, "%s takes %s, got %d", name, counted(len(params), "argument"), len(x.Args))
 		return
 	case got > positional:
-		u.clash(x.Lparen, "%s takes %s by position, got %d", fn.Name, counted(positional, "argument"), got)
+		u.clash(x.Lparen, "%s takes %s by position, got %d", name, counted(positional, "argument"), got)
 		return
 	}
 	for i, p := range params {
-		if !given[i] && (i >= len(fn.Defaults) || fn.Defaults[i] == nil) {
-			u.clash(x.Lparen, "%s wants an argument for %s", fn.Name, p.Name)
+		if !given[i] && !hasDefault(i) {
+			u.clash(x.Lparen, "%s wants an argument for %s", name, p.Name)
 		}
 	}
 }

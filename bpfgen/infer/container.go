@@ -444,6 +444,14 @@ func (b attributes) member(c *plan.Container, name string) (*plan.GroupMember, b
 	return nil, false
 }
 
+// readLater refuses what an aggregation has come to: each CPU counts for itself, and user space adds that up.
+func readLater(name string, pos plan.Pos) {
+	if name == "value" {
+		refuse(pos, ".value of an aggregation is read in user space: in a handler or what every() and at_exit() run; "+
+			"a kernel half compares what it counts itself in a table(), as t[k] += 1")
+	}
+}
+
 func (b attributes) rowAttr(r *row, name string, pos plan.Pos) val {
 	if r.c.Kind == plan.Group && r.member == nil {
 		m, ok := b.member(r.c, name)
@@ -461,6 +469,7 @@ func (b attributes) rowAttr(r *row, name string, pos plan.Pos) val {
 	if msg := lacking(of, true, name); msg != "" {
 		wrong(pos, "%s", msg)
 	}
+	readLater(name, pos)
 	return objVal(&method{objVal(r), name})
 }
 

@@ -371,7 +371,8 @@ func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	}
 	u.noteContainers(fn, x.Lparen)
 	def := resolved(fn)
-	u.certain().checkArguments(fn, def, x)
+	hasDefault := func(i int) bool { return i < len(fn.Defaults) && fn.Defaults[i] != nil }
+	u.certain().checkArguments(fn.Name, def, x, hasDefault)
 	if v, ok := u.foldFunc(fn, x, vals); ok {
 		return knownVal(v)
 	}

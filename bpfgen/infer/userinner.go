@@ -38,6 +38,7 @@ func (u arguments) callInner(f *inner, x *syntax.CallExpr) uval {
 	for i, a := range x.Args {
 		vals[i] = u.expr(argValue(a))
 	}
+	u.certain().checkArguments(f.title(), f.def, x, f.hasDefault)
 	to, ok := u.half.To[x]
 	gives := u.given(x, vals)
 	if !ok {
@@ -61,6 +62,29 @@ func (u arguments) callInner(f *inner, x *syntax.CallExpr) uval {
 		wrong(x.Lparen, "which function is called here depends on the point: call each of them behind an if")
 	}
 	return u.callCopy(f, x, vals, gives, to)
+}
+
+// title is the name of a function in messages.
+func (f *inner) title() string {
+	if f.name == "" {
+		return "the lambda"
+	}
+	return f.name
+}
+
+// hasDefault reports whether a parameter need not be given.
+func (f *inner) hasDefault(i int) bool {
+	for _, p := range f.def.Params {
+		if starOf(p) != 0 {
+			continue
+		}
+		if i == 0 {
+			_, has := p.(*syntax.BinaryExpr)
+			return has
+		}
+		i--
+	}
+	return false
 }
 
 // callCopy walks a call that goes to a copy of a function inside the handler.

@@ -5,7 +5,7 @@ var having = map[string]string{
 	"vars":     "only places in programs have it (uprobe:PROGRAM:FILE:LINE)",
 	"globals":  "only entries and calls of functions of programs, and places in them, have it",
 	"goid":     "only functions of Go have it",
-	"source":   "only lines of programs have it (uprobe:PROGRAM:FILE:LINE)",
+	"source":   "only lines and functions of programs have it, where debug information (gcc -g) tells their lines",
 	"start":    "only spans have it (syscall:NAME)",
 	"addr":     "only events that are counted (software:page-faults) and watchpoints have it",
 	"ip":       "only samples have it (profile:99hz)",

@@ -59,6 +59,13 @@ func TestFields(t *testing.T) {
 	}
 }
 
+// TestSourceNeedsDebugInformation checks that who asks for e.source where a program has no debug information is told.
+func TestSourceNeedsDebugInformation(t *testing.T) {
+	if text := (&point.Family{}).Having("source"); !strings.Contains(text, "debug information (gcc -g)") {
+		t.Error(text)
+	}
+}
+
 // What is said of parts of e names points that there are.
 func TestHaving(t *testing.T) {
 	form := regexp.MustCompile(`\((\w+):`)
