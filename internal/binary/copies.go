@@ -29,6 +29,7 @@ func (f *Finder) matching(e *elffile.File, at *File, q Query) ([]elffile.Functio
 	if err != nil {
 		return nil, nil, err
 	}
+	onlyCalls(e, inSource)
 	if q.Source != "" {
 		return f.oneForEachCall(e, at, bodies(e, inSource), inSource, q), inSource, nil
 	}
@@ -42,6 +43,16 @@ func (f *Finder) matching(e *elffile.File, at *File, q Query) ([]elffile.Functio
 		})
 	}
 	return f.oneForEachCall(e, at, list, inSource, q), inSource, err
+}
+
+// onlyCalls leaves out what goes on with a coroutine of C++, or ends it, which debug information has by the name of the
+// coroutine.
+func onlyCalls(e *elffile.File, inSource []*sourcefunc.Function) {
+	goesOn := func(addr uint64) bool { return slices.ContainsFunc(e.Aliases(addr), elffile.GoesOn) }
+	for _, fn := range inSource {
+		fn.Bodies = slices.DeleteFunc(fn.Bodies, goesOn)
+		fn.Copies = slices.DeleteFunc(fn.Copies, func(c sourcefunc.Copy) bool { return goesOn(c.Body) })
+	}
 }
 
 // inSource is what debug information says of the functions of a query; nothing where there is none, and no file of the

@@ -33,15 +33,40 @@ func DemangleShort(name string) string {
 	return name
 }
 
+// coroutineMarks are what compilers put behind the name of a coroutine of C++ for the functions that go on with it, and
+// that end it: of f(int) they are _Z1fi.resume and _Z1fi.destroy. They are no calls of f, so without parameters their
+// names are f.resume and f.destroy. gcc has .actor for .resume.
+var coroutineMarks = []string{".actor", ".resume", ".destroy", ".cleanup"}
+
+// GoesOn reports whether a name is that of such a function.
+func GoesOn(name string) bool {
+	_, mark := cutCoroutine(name)
+	return mark != ""
+}
+
+// cutCoroutine takes the mark from the name of such a function.
+func cutCoroutine(name string) (of, mark string) {
+	for _, mark := range coroutineMarks {
+		if of, is := strings.CutSuffix(name, mark); is && strings.HasPrefix(name, "_Z") {
+			return of, mark
+		}
+	}
+	return name, ""
+}
+
 func demangleAs(name string, options ...demangle.Option) string {
 	if !Mangled(name) || len(name) > 1<<maxDemangled {
 		return ""
+	}
+	mark := ""
+	if len(options) > 0 {
+		name, mark = cutCoroutine(name)
 	}
 	text, err := demangle.ToString(keepUnderscores(name), append(options, demangle.MaxLength(maxDemangled))...)
 	if err != nil || text == name {
 		return ""
 	}
-	return withoutTags(text)
+	return withoutTags(text) + mark
 }
 
 // keepUnderscores is a mangled name as the demangler wants it. In an old name of Rust (hashLength) the demangler

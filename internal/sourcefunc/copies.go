@@ -87,8 +87,9 @@ func (w *copiesWalk) function(e *dwarfinfo.Entry, depth int) (into bool) {
 	}
 	in := functionAt{depth, e.Offset, !w.owns(at, e.Offset)}
 	w.around = append(w.around, in)
-	if w.Files != nil && !in.skipped {
-		if of, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); ok && w.origins[of] != nil {
+	if of, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); ok && w.origins[of] != nil && !in.skipped {
+		w.own[of] = at
+		if w.Files != nil {
 			w.body(w.origins[of], e)
 		}
 	}
@@ -152,7 +153,7 @@ func (w *copiesWalk) copy(e *dwarfinfo.Entry, at uint64, around dwarf.Offset) {
 		return
 	}
 	at = w.afterHoisted(e, at)
-	c := Copy{Entry: at, Place: e.Offset, Around: around}
+	c := Copy{Entry: at, Place: e.Offset, Around: around, of: of}
 	if n := len(w.within); n > 0 {
 		c.Within = w.within[n-1].place
 	}
@@ -206,6 +207,9 @@ func (s *search) result() (out []*Function, err error) {
 			}
 		}
 		slices.Sort(fn.Bodies)
+		for i := range fn.Copies {
+			fn.Copies[i].Body = s.own[fn.Copies[i].of]
+		}
 		slices.SortStableFunc(fn.Copies, func(a, b Copy) int { return cmp.Compare(a.Entry, b.Entry) })
 		files[fn.File] = true
 		out = append(out, fn)

@@ -50,6 +50,9 @@ type Copy struct {
 	// Place is where debug information speaks of it, and Around where of the function that has its code. Within is the
 	// Place of the copy of which it is a call; 0 where that is no copy.
 	Place, Around, Within dwarf.Offset
+	// Body is where the same function begins that was not inlined; 0 where there is none.
+	Body uint64
+	of   dwarf.Offset // where debug information speaks of the function
 }
 
 // Find gives the functions that are wanted, those without any code left out. Files that nobody knows are an error.
@@ -59,8 +62,8 @@ func Find(d *dwarfinfo.Data, q Query) ([]*Function, error) {
 		return nil, err
 	}
 	s := &search{Query: q, data: d, tables: sourceline.NewTables(d), names: sourcename.New(d),
-		named: map[name]*Function{}, origins: map[dwarf.Offset]*Function{}, owners: map[uint64]dwarf.Offset{},
-		dirs: map[*Function]map[string]bool{}}
+		named: map[name]*Function{}, origins: map[dwarf.Offset]*Function{}, own: map[dwarf.Offset]uint64{},
+		owners: map[uint64]dwarf.Offset{}, dirs: map[*Function]map[string]bool{}}
 	if q.Text != "" {
 		s.text = d.Sought(lastName(q.Text))
 	}
@@ -97,6 +100,8 @@ type search struct {
 	list   []*Function
 	// origins are the functions by where debug information speaks of them as the source has them, without code.
 	origins map[dwarf.Offset]*Function
+	// own is where the code of an origin's own begins.
+	own map[dwarf.Offset]uint64
 	// owners say which entry has the function that begins at an address: of an inline function of C++ each unit has
 	// one, and the linker keeps the code of one.
 	owners map[uint64]dwarf.Offset
