@@ -206,9 +206,9 @@ func TestUnknownFunctions(t *testing.T) {
 		{"l = []\n    l.append(lambda e: e.pid)\n    print(l[0](e))", "", ":5:15: which function"},
 		{"K[0] = lambda n: -n\n    print(K[0](e.args.n))", "3\n", ""},
 		{"K[0] = lambda p: p.x.a\n    print(K[0](e.args.p))", "", ":4:15: what this function takes"},
-		{"print([x.a for x in sorted(e.args.p.sa)])", "", ":3:14: which part of the event this is"},
+		{"print([x.a for x in sorted(e.args.p.sa)])", "", ":3:14: user space decides which part of the event this is"},
 		{"print(sorted(e.args.p.sa, key = lambda x: x.a))", "", ":3:17: the key of sorted gets parts"},
-		{"print(max(e.args.p.sa).a)", "", ":3:28: which part of the event this is"},
+		{"print(max(e.args.p.sa).a)", "", ":3:28: user space decides which part of the event this is"},
 		{"print([f(e) for f in [lambda x: x.args[0] != 0, lambda x: x.args.n]])", "[True, -3]\n", ""},
 	} {
 		code := fmt.Sprintf("K = [lambda p: 0]\ndef f(e):\n    %s\nprobe(\"ufunc:%s:on\", f)\n", c.lines, binary)
