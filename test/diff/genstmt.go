@@ -207,7 +207,15 @@ func (g *gen) forStmt() []*Stmt {
 	case 3: // constants or not, the number of elements is known
 		list := g.written()
 		vars[0].t = pick(g, []Type{signed, unsigned, text, boolean})
+		at := g.event && g.nodesThere() && g.one(2) // the body reads at pointers
+		if at {
+			vars[0].t = pointer
+		}
 		for range n {
+			if at {
+				list.Args = append(list.Args, g.somePointer(false))
+				continue
+			}
 			list.Args = append(list.Args, g.expr(vars[0].t, 2))
 		}
 		s.Exprs = []*Expr{list}
