@@ -40,3 +40,31 @@ at_exit(lambda: print(sorted(n.items())))
 		t.Errorf("got %q, want %q in it", e.stderr, want)
 	}
 }
+
+// So are those of which gcc has made one, which has lost the other names.
+//
+// > gcc does it at `-O2` with functions that are local to a file, and leaves one name, which means the calls of all of
+// > them.
+func TestFoldedByCompiler(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, "gcc -g -O2", "same.c", `
+static volatile int sink;
+static __attribute__((noinline)) int one(int n) { sink = n; return n + 1; }
+static __attribute__((noinline)) int two(int n) { sink = n; return n + 1; }
+int main(void) {
+	for (int i = 0; i < 3; i++)
+		one(i);
+	for (int i = 0; i < 4; i++)
+		two(i);
+}
+`)
+	e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+n = count()
+probe("uprobe:BIN:one", lambda e: n.add())
+at_exit(lambda: print(n.value))
+`, "BIN", binary)), "-c", binary).ok(t)
+	if e.stdout != "7\n" {
+		t.Errorf("got %q, want the calls of both", e.stdout)
+	}
+}
