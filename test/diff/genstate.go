@@ -245,7 +245,11 @@ func (g *gen) cellCall(c cell) *Expr {
 func (g *gen) aggAdd(a aggregation) *Expr {
 	recv := leaf(Type{}, a.name)
 	if a.keyed {
-		recv = &Expr{Form: Index, Args: []*Expr{recv, g.absentKey(g.expr(a.key, exprDepth-1))}}
+		key := g.expr(a.key, exprDepth-1)
+		if g.user && a.key.Kind == Int && g.one(4) { // such a key is an error where it has more than 64 bits
+			key = arith("<<", key, leaf(plainInt, pick(g, []string{"8", "40", "60"})))
+		}
+		recv = &Expr{Form: Index, Args: []*Expr{recv, g.absentKey(key)}}
 	}
 	kind := a.kind
 	if kind == "group" {
