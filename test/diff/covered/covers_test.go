@@ -190,7 +190,8 @@ func TestCovers(t *testing.T) {
 func TestCoversUser(t *testing.T) {
 	missing := map[*regexp.Regexp]bool{}
 	for _, re := range []string{`for (i\d+) in [[(][^:]*e\.args\.p\b[^:]*:\n.*\bmem\(i\d+, `,
-		`\[.*\be\..* << (40|60)\)*\](\.\w+)?\.add\(`, `\be\.args\.\w+ / `, `float\(`, `1e10`, `v\d+ / `, `\.p\.(real|half) [-+*/] `,
+		`\[.*\be\..* << (40|60)\)*\](\.\w+)?\.add\(`,
+		`\be\.args\.\w+ / `, `float\(`, `1e10`, `v\d+ / `, `\.p\.(real|half) [-+*/] `,
 		`\.half [<>]=? .*\.real\b`, `\.half [<>]=? .*e\.args\.u64`, `\{e\.[^}]*\.(real|half)\b[^}]*: `} {
 		missing[regexp.MustCompile(re)] = true
 	}
