@@ -94,6 +94,38 @@ func Gaps(place location.Place) (out [][2]int) {
 	return append(out, [2]int{end, math.MaxInt})
 }
 
+// LaterGaps is Gaps for a parameter that is nowhere at the entry and in parts later, as clang has a struct of which it
+// takes the members out of their registers first:
+//
+//	mov  %rdi,%rax         nothing is said of the parameter
+//	shr  $0x20,%rdi        its first four bytes are in rdi
+//
+// A part that it has later, and that is no constant, came from the caller. It gives false where it has no parts.
+func LaterGaps(p, function *dwarfinfo.Entry, arch string) (gaps [][2]int, ok bool) {
+	list, _, err := p.Spans()
+	if err != nil {
+		return nil, false
+	}
+	frame := entryFrame(arch, function)
+	var there [][2]int
+	for _, s := range list {
+		for _, x := range location.Of(s.Expr, frame).Fragments {
+			if x.Kind != location.Nowhere && (x.Value == nil || x.Value.Op != location.Const) {
+				there = append(there, [2]int{x.At, x.At + x.Bytes})
+			}
+		}
+	}
+	slices.SortFunc(there, func(a, b [2]int) int { return a[0] - b[0] })
+	end := 0
+	for _, part := range there {
+		if part[0] > end {
+			gaps = append(gaps, [2]int{end, part[0]})
+		}
+		end = max(end, part[1])
+	}
+	return append(gaps, [2]int{end, math.MaxInt}), len(there) > 0
+}
+
 // A Verdict says whether a place is the one of the ABI.
 type Verdict uint8
 

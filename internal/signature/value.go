@@ -65,7 +65,6 @@ func pieces(v abi.Value, l abi.Location) (out []Piece) {
 // values are the parameters of a function, and those results of Go that stand among them, without their places.
 func (f *finder) values(e *dwarfinfo.Entry) (params, results []Value, err error) {
 	seen := map[string]bool{}
-	drops := f.drops()
 	err = f.eachParameter(e, func(p *dwarfinfo.Entry) error {
 		chain := f.data.Origins(p)
 		v := Value{}
@@ -82,13 +81,7 @@ func (f *finder) values(e *dwarfinfo.Entry) (params, results []Value, err error)
 		seen[v.Name] = v.Name != "" && v.Name != "_"
 		v.Type, _ = dwarfinfo.Attribute(chain, dwarf.AttrType).(dwarf.Offset)
 		if f.language != langGo {
-			lost := false
-			v.entry, lost = entryplace.Of(p, e, f.producer(), f.arch)
-			lost = lost && !f.keptByAddress(p, e)
-			v.dropped = drops && (lost || !p.Has(dwarf.AttrLocation) && !p.Has(dwarf.AttrConstValue))
-		}
-		if drops {
-			v.gaps = entryplace.Gaps(v.entry)
+			f.atEntry(&v, p, e)
 		}
 		if variable, _ := p.Val(dwarf.AttrVarParam).(bool); variable {
 			results = append(results, v)
@@ -98,6 +91,22 @@ func (f *finder) values(e *dwarfinfo.Entry) (params, results []Value, err error)
 		return nil
 	})
 	return params, results, err
+}
+
+// atEntry says what the compiler tells of the place of a parameter when its function begins.
+func (f *finder) atEntry(v *Value, p, function *dwarfinfo.Entry) {
+	lost := false
+	v.entry, lost = entryplace.Of(p, function, f.producer(), f.arch)
+	if !f.drops() {
+		return
+	}
+	v.gaps = entryplace.Gaps(v.entry)
+	if lost = lost && !f.keptByAddress(p, function); lost {
+		if gaps, inParts := entryplace.LaterGaps(p, function, f.arch); inParts {
+			v.gaps, lost = gaps, false
+		}
+	}
+	v.dropped = lost || !p.Has(dwarf.AttrLocation) && !p.Has(dwarf.AttrConstValue)
 }
 
 // drops reports whether the compiler leaves arguments out that a function does not use. gcc says nothing of some that
