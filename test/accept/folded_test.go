@@ -43,7 +43,7 @@ at_exit(lambda: print(sorted(n.items())))
 
 // So are those of which gcc has made one, which has lost the other names.
 //
-// > gcc does it at `-O2` with functions that are local to a file, and leaves one name, which means the calls of all of
+// > At `-O2` gcc does it with functions that are local to a file, and leaves one name, which means the calls of all of
 // > them.
 func TestFoldedByCompiler(t *testing.T) {
 	needTracing(t)

@@ -53,8 +53,8 @@ func TestProfile(t *testing.T) {
 func TestProfileFunctionsBy(t *testing.T) {
 	flags := []string{"profile", "-F", "200", "--functions", "--format", "csv"}
 	e, _ := tool(t, append(flags, "--by", "e.comm, e.pid"), "spin", "1", "1s")
-	e.has(t, `(?m)^name,comm,pid,function,value$`)
-	e.has(t, `(?m)^samples,wl-spin,\d+,[^,]+,\d+$`)
+	e.has(t, `(?m)^name,comm,pid,function,value,percent$`)
+	e.has(t, `(?m)^samples,wl-spin,\d+,[^,]+,\d+,[\d.]+$`)
 	if strings.Contains(e.stdout, ",,") {
 		t.Errorf("a row lacks a part of its key:\n%s", e.stdout)
 	}
