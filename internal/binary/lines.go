@@ -5,6 +5,7 @@ import (
 	"debug/dwarf"
 	"fmt"
 	"path"
+	"regexp"
 	"runtime"
 	"slices"
 
@@ -55,21 +56,24 @@ func withoutDebugInfo(at *File) error {
 func (f *Finder) inBlocks(e *elffile.File, at *File, table *signature.Functions, places *sourceline.Places, line int) (
 	out []Function, err error) {
 	finder := f.localsOf(at, e, table)
-	type block struct {
-		function uint64
-		offset   dwarf.Offset
-	}
+	source := locals.SourceLine{File: places.File, Number: line}
 	seen := map[block]bool{}
 	for _, p := range places.List {
-		scope, err := finder.At(p.Addr, locals.SourceLine{File: places.File, Number: line})
+		scope, err := finder.At(p.Addr, source)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", at.Name, err)
 		}
-		if scope == nil {
-			continue // of no function, as of one that the linker took away
+		if scope == nil || madeByGo(e, p.Addr, scope) {
+			continue // of no function, as of one that the linker took away, or of none of the source
 		}
-		if b := (block{scope.Entry, scope.Block}); !seen[b] || !scope.Plain && p.Begins && !ofGo(e, p.Addr) {
+		if b := blockOf(scope); !seen[b] || !scope.Plain && p.Begins && !ofGo(e, p.Addr) {
 			seen[b] = true
+			if scope.Plain || ofGo(e, p.Addr) {
+				p = joined(e, places, p, func(addr uint64) bool {
+					there, err := finder.At(addr, source)
+					return err == nil && there != nil && blockOf(there) == b
+				})
+			}
 			fn, err := linePlace(e, at, p, scope)
 			if err != nil {
 				if at.Left++; at.Left == 1 {
@@ -77,13 +81,53 @@ func (f *Finder) inBlocks(e *elffile.File, at *File, table *signature.Functions,
 				}
 				continue
 			}
-			fn.Line = locals.SourceLine{File: places.File, Number: line}
+			fn.Line = source
 			fn.Source = fmt.Sprintf("%s:%d", path.Base(places.File), line)
 			out = append(out, fn)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Function) int { return cmp.Compare(a.Entry, b.Entry) })
 	return out, nil
+}
+
+// A block is one of the source, in a function.
+type block struct {
+	function uint64
+	offset   dwarf.Offset
+}
+
+func blockOf(scope *locals.Scope) block { return block{scope.Entry, scope.Block} }
+
+// madeFunctions are the names of functions that the compiler of Go makes for a statement, which runs what it defers or
+// starts, and for a method as a value. Their code counts to the line of the statement.
+var madeFunctions = regexp.MustCompile(`\.(deferwrap|gowrap)\d+$|-fm$`)
+
+// madeByGo reports whether an instruction is the code of such a function, and of none that was inlined into it.
+func madeByGo(e *elffile.File, addr uint64, scope *locals.Scope) bool {
+	return !scope.Inlined && madeFunctions.MatchString(scope.Function) && ofGo(e, addr)
+}
+
+// joined is the place at which all ways to a line have come together, where its first instruction only jumps there.
+func joined(e *elffile.File, places *sourceline.Places, p sourceline.Place, own func(uint64) bool) sourceline.Place {
+	around, ok := e.At(p.Addr)
+	if !ok {
+		return p
+	}
+	code, err := e.Code(around.Addr, around.Size)
+	if err != nil || p.Addr-around.Addr >= uint64(len(code)) {
+		return p
+	}
+	offset := gofunc.Joined(runtime.GOARCH, code, int(p.Addr-around.Addr), ofGo(e, p.Addr),
+		func(offset int) bool {
+			addr := around.Addr + uint64(offset)
+			_, of := places.End(addr)
+			return of && own(addr)
+		})
+	if there := around.Addr + uint64(offset); there != p.Addr {
+		p.Addr = there
+		p.Next, _ = places.End(there)
+	}
+	return p
 }
 
 // ofGo reports whether Go has compiled an instruction.

@@ -28,8 +28,20 @@ type Places struct {
 	File string
 	// List is in ascending order.
 	List []Place
+	// Code are all instructions of the line, from the first of a stretch to behind its last.
+	Code [][2]uint64
 	// After is the next line that has code, 0: none. It is only looked for where List is empty.
 	After int
+}
+
+// End is where the stretch of instructions of the line ends that has an address; false where it is none of the line.
+func (p *Places) End(addr uint64) (uint64, bool) {
+	for _, c := range p.Code {
+		if c[0] <= addr && addr < c[1] {
+			return c[1], true
+		}
+	}
+	return 0, false
 }
 
 // Find gives the places of a line. The file is given as Files has it.
@@ -56,6 +68,7 @@ type finder struct {
 	// files are those that have the name, and rows.
 	files map[string]bool
 	list  []Place
+	code  [][2]uint64
 	after int
 	wrong error
 }
@@ -89,6 +102,9 @@ type rows struct {
 	last *dwarf.LineEntry
 	// open are the places of which the next row is not known yet, from this one of list on.
 	open int
+	// begin is where a stretch of the line begins that goes on, where in is set.
+	begin uint64
+	in    bool
 }
 
 // add takes the next row.
@@ -99,6 +115,7 @@ func (r *rows) add(row *dwarf.LineEntry) bool {
 			r.open = i + 1
 		}
 	}
+	r.stretch(row)
 	if row.EndSequence {
 		r.last, r.open = nil, len(r.list)
 		return true
@@ -119,6 +136,18 @@ func (r *rows) add(row *dwarf.LineEntry) bool {
 	return true
 }
 
+// stretch takes the next row for the stretches of instructions of the line.
+func (r *rows) stretch(row *dwarf.LineEntry) {
+	is := !row.EndSequence && row.Line == r.line && row.File != nil && r.Is(path.Clean(row.File.Name))
+	switch {
+	case is && !r.in:
+		r.begin = row.Address
+	case !is && r.in && row.Address > r.begin:
+		r.code = append(r.code, [2]uint64{r.begin, row.Address})
+	}
+	r.in = is
+}
+
 // result is what was found.
 func (f *finder) result() (*Places, error) {
 	switch {
@@ -131,7 +160,7 @@ func (f *finder) result() (*Places, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Places{File: names[0], List: f.list}
+	out := &Places{File: names[0], List: f.list, Code: f.code}
 	slices.SortFunc(out.List, func(a, b Place) int { return cmp.Compare(a.Addr, b.Addr) })
 	out.List = distinct(out.List)
 	if len(out.List) == 0 {
