@@ -5,7 +5,6 @@ import (
 	"debug/dwarf"
 	"fmt"
 	"path"
-	"regexp"
 	"runtime"
 	"slices"
 
@@ -98,13 +97,11 @@ type block struct {
 
 func blockOf(scope *locals.Scope) block { return block{scope.Entry, scope.Block} }
 
-// madeFunctions are the names of functions that the compiler of Go makes for a statement, which runs what it defers or
-// starts, and for a method as a value. Their code counts to the line of the statement.
-var madeFunctions = regexp.MustCompile(`\.(deferwrap|gowrap)\d+$|-fm$`)
-
-// madeByGo reports whether an instruction is the code of such a function, and of none that was inlined into it.
+// madeByGo reports whether an instruction is the code of a function that the compiler of Go has made, and of none that
+// was inlined into it: one that does what a statement defers or starts, or a method as a value. Their code belongs to
+// the line of the statement.
 func madeByGo(e *elffile.File, addr uint64, scope *locals.Scope) bool {
-	return !scope.Inlined && madeFunctions.MatchString(scope.Function) && ofGo(e, addr)
+	return scope.Trampoline && !scope.Inlined && ofGo(e, addr)
 }
 
 // joined is the place at which all ways to a line have come together, where its first instruction only jumps there.

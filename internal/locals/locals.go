@@ -42,6 +42,8 @@ type Scope struct {
 	Settled bool
 	// Plain: the function was not optimized: its variables are in memory, each in one place all the time.
 	Plain bool
+	// Trampoline: the compiler made the function of which it is a part, only to call another one.
+	Trampoline bool
 }
 
 // A Finder looks into the debug information of one file.
@@ -113,6 +115,7 @@ func (f *Finder) walkTo(pc uint64, line SourceLine) (*walk, error) {
 		}
 	}
 	w.scope.Plain = w.plain()
+	w.scope.Trampoline = w.function.Has(dwarf.AttrTrampoline)
 	return w, nil
 }
 

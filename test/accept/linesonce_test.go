@@ -353,8 +353,18 @@ func defers(a int) {
 	done.Wait() // 5
 }
 
+func (p *point) gowrap1() {
+	t++ // 5
+}
+
+func deferwrap2() {
+	t++ // 5
+}
+
 func main() {
 	for a := 0; a < 5; a++ { // 1
+		deferwrap2() // 5
+		(&point{a}).gowrap1() // 5
 		chain(a) // 5
 		nested(a) // 5
 		cases(a) // 5
