@@ -111,14 +111,20 @@ func leaveOutCopies(wrapper elffile.Function, inSource []*sourcefunc.Function) (
 	return some
 }
 
+// A copyOf is a copy of a function.
+type copyOf struct {
+	fn    *sourcefunc.Function
+	entry uint64
+}
+
 // withoutInnerCopies leaves out, of copies of wrappers that were inlined, those that call what they wrap: the function,
 // which is one of the list, or where that was inlined into them, its copy.
 func (f *Finder) withoutInnerCopies(e *elffile.File, at *File, list []elffile.Function,
 	inSource []*sourcefunc.Function) {
-	names := map[dwarf.Offset]string{} // of copies
+	places := map[dwarf.Offset]copyOf{}
 	for _, fn := range inSource {
 		for i := range fn.Copies {
-			names[fn.Copies[i].Place] = fn.Name
+			places[fn.Copies[i].Place] = copyOf{fn, fn.Copies[i].Entry}
 		}
 	}
 	listed := map[uint64]bool{}
@@ -128,10 +134,46 @@ func (f *Finder) withoutInnerCopies(e *elffile.File, at *File, list []elffile.Fu
 	for _, fn := range inSource {
 		inner := wrapped(fn.Name)
 		fn.Copies = slices.DeleteFunc(fn.Copies, func(c sourcefunc.Copy) bool {
-			return slices.Contains(wrapped(names[c.Within]), fn.Name) ||
+			return wraps(places[c.Within], copyOf{fn, c.Entry}) ||
 				slices.ContainsFunc(f.callsOfCopy(e, at, inner, c), func(addr uint64) bool { return listed[addr] })
 		})
 	}
+}
+
+// wraps reports whether a copy is that of a wrapper of the constructor or destructor whose copy is directly in it. g++
+// gives both one name, or does not say the parameters of the inner one; then they are one where they begin together: a
+// call of the source, as of a constructor that another one delegates to, has other parameters or code in front of it.
+func wraps(outer, inner copyOf) bool {
+	switch {
+	case outer.fn == nil:
+		return false
+	case slices.Contains(wrapped(outer.fn.Name), inner.fn.Name):
+		return true
+	case outer.entry != inner.entry || !isStructor(elffile.DemangleShort(inner.fn.Name)):
+		return false
+	}
+	return outer.fn == inner.fn ||
+		inner.fn.Line == outer.fn.Line && inner.fn.Name == elffile.DemangleShort(outer.fn.Name)
+}
+
+// isStructor reports whether a name of the source is that of a constructor or a destructor.
+func isStructor(name string) bool {
+	at := strings.LastIndex(name, "::")
+	if at < 0 {
+		return false
+	}
+	class, member := name[:at], strings.TrimPrefix(name[at+2:], "~")
+	depth := 0
+	for i := len(class); i > 0 && (depth > 0 || strings.HasSuffix(class, ">")); i-- {
+		switch class[i-1] {
+		case '>':
+			depth++
+		case '<':
+			depth--
+		}
+		class = class[:i-1]
+	}
+	return class == member || strings.HasSuffix(class, "::"+member)
 }
 
 // callsOfCopy are the addresses of functions of some names that a copy calls; none where no names are given.
