@@ -211,6 +211,9 @@ func (b library) optional(x val, there, held kernel.Field, pos plan.Pos) val {
 
 // ifThere is v where is holds, else None.
 func (b library) ifThere(is *tree.Expr, v val, pos plan.Pos) val {
+	if isLost(is) {
+		return b.lostValue(v, pos)
+	}
 	if is.Op == tree.OpUnreadable {
 		return exprVal(is)
 	}
@@ -222,13 +225,24 @@ func (b library) ifThere(is *tree.Expr, v val, pos plan.Pos) val {
 	}))
 }
 
+// lostValue is what an optional holds of which nobody knows where it is: of a class the address, as of one in memory, so
+// that it has the fields that the class has, all of them lost.
+func (b library) lostValue(v val, pos plan.Pos) val {
+	s, ok := v.obj.(*regStruct)
+	if !ok {
+		return v
+	}
+	t := b.memory().addressType(s.id, pos)
+	return exprVal(&tree.Expr{Op: tree.OpUnreadable, Type: t.OrFault(), Int: tree.Lost, Pos: pos})
+}
+
 // pointerInto is the address of a member of what a pointer leads to, and 0 where that is 0.
 func (b library) pointerInto(p val, inner kernel.Field, pos plan.Pos) val {
 	word := b.rv(p, pos)
-	if word.Op == tree.OpUnreadable {
-		return p
-	}
 	t := b.memory().addressType(inner.Type, pos)
+	if word.Op == tree.OpUnreadable {
+		return exprVal(&tree.Expr{Op: tree.OpUnreadable, Type: t.OrFault(), Int: word.Int, Pos: pos})
+	}
 	return exprVal(orFault(word, pos, func(word *tree.Expr) *tree.Expr {
 		off := conditional(isNull(word, pos), intExpr(0, pos), intExpr(int64(inner.Off), pos), pos)
 		return as(operation(tree.OpAdd, types.U64, as(word, types.U64, pos), off, pos), t, pos)
