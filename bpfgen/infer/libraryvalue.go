@@ -225,8 +225,8 @@ func (b library) ifThere(is *tree.Expr, v val, pos plan.Pos) val {
 	}))
 }
 
-// lostValue is what an optional holds of which nobody knows where it is: of a class the address, as of one in memory, so
-// that it has the fields that the class has, all of them lost.
+// lostValue is what an optional holds of which nobody knows where it is: of a class the address, as of one in memory,
+// so that it has the fields that the class has, all of them lost.
 func (b library) lostValue(v val, pos plan.Pos) val {
 	s, ok := v.obj.(*regStruct)
 	if !ok {

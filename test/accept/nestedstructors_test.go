@@ -83,12 +83,12 @@ int main() {
 }
 `
 
-// Copies of the functions that compilers make of one constructor or destructor, one in the other, are one call, wherever
-// they were inlined. Of none more calls are seen than the program makes, and of what g++ has put into thunks, where fewer
-// are, a message tells.
+// Copies of the functions that compilers make of one constructor or destructor, one in the other, are one call,
+// wherever they were inlined. Of none more calls are seen than the program makes, and of what g++ has put into thunks,
+// where fewer are, a message tells.
 //
-// > Of a constructor or a destructor of C++ a compiler makes several functions, which can call each other: one object is
-// > one call.
+// > Of a constructor or a destructor of C++ a compiler makes several functions, which can call each other: one object
+// > is one call.
 func TestNestedStructors(t *testing.T) {
 	needTracing(t)
 	need.Sources(t, "../..")
