@@ -73,6 +73,20 @@ func (e *Entry) Val(name dwarf.Attr) any {
 	return e.unit.meaning(v)
 }
 
+// SignedVal gives a number that has a sign, whose highest bit in a form of a fixed size is that. The standard leaves that
+// open, so only who knows what the number is for knows whether it has a sign. false: there is no such number.
+func (e *Entry) SignedVal(name dwarf.Attr) (int64, bool) {
+	v, ok := e.find(name)
+	if !ok || v.class() != classConstant {
+		return 0, false
+	}
+	if size := v.form.written(); size > 0 {
+		unused := 64 - 8*size
+		return int64(v.number<<unused) >> unused, true
+	}
+	return int64(v.number), true
+}
+
 // Unit is the unit that the entry is in.
 func (e *Entry) Unit() *Unit { return e.unit }
 

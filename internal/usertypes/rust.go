@@ -22,12 +22,12 @@ const (
 // is not known, as of a discriminant of 128 bits, there are none.
 func (c *conversion) variants(id kernel.TypeID, part *dwarfinfo.Entry, depth int) (members []kernel.Member) {
 	var out kernel.VariantPart
-	known := c.discriminant(part, &out)
+	known, signed := c.discriminant(part, &out)
 	err := c.t.data.EachChild(part, func(v *dwarfinfo.Entry) (bool, error) {
 		if v.Tag != dwarf.TagVariant || !known {
 			return known, nil
 		}
-		variant, ok := variantOf(v)
+		variant, ok := variantOf(v, signed)
 		known = known && ok && len(out.Variants) < maxEntries
 		return known, c.t.data.EachChild(v, func(m *dwarfinfo.Entry) (bool, error) {
 			field, ok := c.member(m, depth)
@@ -49,30 +49,36 @@ func (c *conversion) variants(id kernel.TypeID, part *dwarfinfo.Entry, depth int
 	return members
 }
 
-// discriminant finds the member that tells which variant there is; false where it is none that can be compared.
-func (c *conversion) discriminant(part *dwarfinfo.Entry, out *kernel.VariantPart) bool {
+// discriminant finds the member that tells which variant there is, and says whether its values have a sign; known is
+// false where it is none that can be compared.
+func (c *conversion) discriminant(part *dwarfinfo.Entry, out *kernel.VariantPart) (known, signed bool) {
 	off, ok := part.Val(attrDiscriminant).(dwarf.Offset)
 	if !ok {
-		return part.Val(attrDiscriminant) == nil
+		return part.Val(attrDiscriminant) == nil, false
 	}
 	m, err := c.t.data.Entry(off)
 	if err != nil || m == nil {
-		return false
+		return false, false
 	}
 	first, bits, ok := c.t.place(m)
 	size := c.t.pointerOr(m)
 	if !ok || bits != 0 || size != 1 && size != 2 && size != 4 && size != 8 {
-		return false
+		return false, false
 	}
 	is := c.out.Add(kernel.Type{Kind: kernel.KindInt, Name: "discriminant", Size: size})
 	out.Discriminant = kernel.Field{Name: "discriminant", Off: first / 8, Type: is}
-	return true
+	of := c.t.bare(m)
+	return true, of != nil && of.Tag == dwarf.TagBaseType && base(of).Signed
 }
 
-// variantOf says which value of the discriminant an entry is for.
-func variantOf(v *dwarfinfo.Entry) (kernel.Variant, bool) {
+// variantOf says which value of the discriminant an entry is for. One with a sign is written in as few bytes as it fits
+// in, of the discriminant's or less: -1 of 64 bits as 0xff.
+func variantOf(v *dwarfinfo.Entry, signed bool) (kernel.Variant, bool) {
 	if v.Val(attrDiscriminantList) != nil {
 		return kernel.Variant{}, false
+	}
+	if n, ok := v.SignedVal(dwarf.AttrDiscrValue); ok && signed {
+		return kernel.Variant{Value: uint64(n)}, true
 	}
 	switch n := v.Val(dwarf.AttrDiscrValue).(type) {
 	case nil:
