@@ -157,7 +157,7 @@ func (b golang) nameOf(t, first *tree.Expr, pos plan.Pos) *tree.Expr {
 				star := number(tree.OpAnd, number(tree.OpShr, as(flags, types.U64, pos), goTypeExtraStar), 1)
 				length := plus(low, operation(tree.OpMul, types.U64, high, more, pos))
 				at := plus(plus(name, intExpr(goNameLength+1, pos)), plus(more, star))
-				return b.memory().text(at, operation(tree.OpSub, types.U64, length, star, pos), pos)
+				return b.memory().text(at, operation(tree.OpSub, types.U64, length, star, pos), 0, pos)
 			})
 		})
 	})

@@ -33,7 +33,11 @@ var pointerForms = []struct {
 	{"shared_ptr<", path{"_M_ptr"}, ""},
 	{"Rc<", path{"ptr NonNull<", "pointer"}, "value"},
 	{"Arc<", path{"ptr NonNull<", "pointer"}, "data"},
+	{"alloc::boxed::Box<dyn ", path{"pointer"}, ""},
 }
+
+// unreadForms are pointers of which nobody knows what they lead to: where that begins stands in a table of the program.
+var unreadForms = []string{"Rc<dyn ", "Arc<dyn ", "Weak<dyn ", "Weak<[", "Weak<str,"}
 
 // wrapperForms are the types that are what is in them, by what their names begin with.
 var wrapperForms = []struct {
@@ -184,6 +188,9 @@ func (b library) meant(x val, id kernel.TypeID, pos plan.Pos) val {
 		if inner, ok := b.member(b.u.btf(pos).Skip(to.Elem), path{form.inside}, pos); ok {
 			return b.pointerInto(b.part(x, f, pos), inner, pos)
 		}
+	}
+	if slices.ContainsFunc(unreadForms, func(name string) bool { return strings.HasPrefix(t.Name, name) }) {
+		return unknownKind(pos)
 	}
 	for _, form := range wrapperForms {
 		if held, ok := b.member(t.ID, form.held, pos); ok && strings.HasPrefix(t.Name, form.name) {

@@ -25,6 +25,8 @@ type listForm struct {
 	// bits: the elements are bits of words; end leads to a word, and rest to the number of bits that are taken of it.
 	bits bool
 	rest []string
+	// inside is the member, of what first leads to, that the elements lie in, where they are not that themselves.
+	inside string
 }
 
 // listForms are those of Go, of libstdc++, of libc++ and of Rust. A std::span whose type says how many elements it has
@@ -45,6 +47,10 @@ var listForms = []listForm{
 	{name: "&[", first: []string{"data_ptr"}, counted: []string{"length"}},
 	{name: "&mut [", first: []string{"data_ptr"}, counted: []string{"length"}},
 	{name: "alloc::boxed::Box<[", first: []string{"data_ptr"}, counted: []string{"length"}},
+	{name: "Rc<[", first: []string{"ptr", "pointer", "data_ptr"}, counted: []string{"ptr", "pointer", "length"},
+		inside: "value"},
+	{name: "Arc<[", first: []string{"ptr", "pointer", "data_ptr"}, counted: []string{"ptr", "pointer", "length"},
+		inside: "data"},
 	{name: "Vec<", first: []string{"buf", "inner", "ptr", "pointer", "pointer"}, counted: []string{"len"}},
 	{name: "Vec<", first: []string{"buf", "ptr", "pointer", "pointer"}, counted: []string{"len"}}, // until Rust 1.83
 }
@@ -57,6 +63,8 @@ type listType struct {
 	size int
 	// fixed is how many elements each list of the type has, where the form has no number of them.
 	fixed int64
+	// ahead is how many bytes lie between what the form's first leads to and the first element.
+	ahead int64
 }
 
 // listType is what type a list has; false for a type that is none.
@@ -89,6 +97,16 @@ func listTypeBy(btf *kernel.BTF, form listForm, t kernel.Type) (l listType, ok b
 	l = listType{listForm: form, elem: btf.Skip(first.Elem)}
 	if elem, said := kernel.ElementsOf(btf, t.ID); said {
 		l.elem = btf.Skip(elem)
+	}
+	if form.inside != "" {
+		if !kernel.HasField(btf, l.elem, form.inside) {
+			return l, false
+		}
+		f, err := btf.Field(l.elem, form.inside)
+		if err != nil {
+			return l, false
+		}
+		l.elem, l.ahead = btf.Skip(f.Type), int64(f.Off)
 	}
 	for _, path := range [][]string{form.end, form.counted, form.rest} {
 		if _, ok := memberType(btf, t.ID, path); !ok {
@@ -175,9 +193,19 @@ func (b attributes) listOf(x val, pos plan.Pos) (l programList, ok bool) {
 	if !ok {
 		return l, false
 	}
-	l = programList{listType: t, first: b.address(x, t.first, t.elem, pos)}
+	l = programList{listType: t, first: t.behind(b.address(x, t.listForm.first, t.elem, pos), pos)}
 	l.n = b.length(l, x, pos)
 	return l, true
+}
+
+// behind is the address of the first element where e is that of what it lies in.
+func (l listType) behind(e *tree.Expr, pos plan.Pos) *tree.Expr {
+	if l.ahead == 0 || e.Op == tree.OpUnreadable {
+		return e
+	}
+	return orFault(e, pos, func(e *tree.Expr) *tree.Expr {
+		return as(operation(tree.OpAdd, types.U64, as(e, types.U64, pos), intExpr(l.ahead, pos), pos), e.Type, pos)
+	})
 }
 
 // structOf is the type of a struct, 0 of what is none.

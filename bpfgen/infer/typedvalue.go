@@ -226,12 +226,12 @@ func (b memory) inWords(s *regStruct, pos plan.Pos) val {
 	case !known || !known2:
 		return exprVal(unreadable(pos))
 	}
-	return exprVal(b.text(address, length, pos))
+	return exprVal(b.text(address, length, view.Ahead, pos))
 }
 
-// text is a string of a program of which the address and the length are known.
-func (b memory) text(address, length *tree.Expr, pos plan.Pos) *tree.Expr {
-	e := b.cstring(memPlace{address, 0, tree.User, b.body}, b.u.strMax+1, 0, pos)
+// text is a string of a program that lies ahead bytes behind an address, and of which the length is known.
+func (b memory) text(address, length *tree.Expr, ahead int, pos plan.Pos) *tree.Expr {
+	e := b.cstring(memPlace{address, int64(ahead), tree.User, b.body}, b.u.strMax+1, 0, pos)
 	e.Args, e.Counted = append(e.Args, length), true
 	return e
 }
@@ -241,7 +241,8 @@ func (b memory) textIn(at memPlace, view kernel.TextView, pos plan.Pos) *tree.Ex
 	address, length := at, at
 	address.off += int64(view.Address)
 	length.off += int64(view.Length)
-	return b.text(load(address, types.U64, pos), load(length, types.IntOf(uint8(8*view.LengthSize), false), pos), pos)
+	n := load(length, types.IntOf(uint8(8*view.LengthSize), false), pos)
+	return b.text(load(address, types.U64, pos), n, view.Ahead, pos)
 }
 
 // spaceOf is where a pointer to a type leads.

@@ -73,8 +73,8 @@ func (e *Entry) Val(name dwarf.Attr) any {
 	return e.unit.meaning(v)
 }
 
-// SignedVal gives a number that has a sign, whose highest bit in a form of a fixed size is that. The standard leaves that
-// open, so only who knows what the number is for knows whether it has a sign. false: there is no such number.
+// SignedVal gives a number that has a sign, whose highest bit in a form of a fixed size is that. The standard leaves
+// that open, so only who knows what the number is for knows whether it has a sign. false: there is no such number.
 func (e *Entry) SignedVal(name dwarf.Attr) (int64, bool) {
 	v, ok := e.find(name)
 	if !ok || v.class() != classConstant {

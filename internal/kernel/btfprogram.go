@@ -20,6 +20,8 @@ type TextView struct {
 	// Address and Length are the offsets in the struct, in bytes, of the address of the text and of its length, which
 	// has LengthSize bytes.
 	Address, Length, LengthSize int
+	// Ahead is how many bytes lie between what the address leads to and the text.
+	Ahead int
 }
 
 // programTypes are some types of one program.

@@ -16,7 +16,12 @@ type textType struct {
 	prefix bool
 	// address and length are the paths of members, bases among them, to the address of the bytes and to their number.
 	address, length []string
+	// ahead is how many bytes lie there before those of the text.
+	ahead int
 }
+
+// rustCounts are the bytes of the two numbers of owners that lie before what an Rc and an Arc of Rust lead to.
+const rustCounts = 16
 
 // textTypes are those of Go, of C++ (libstdc++ since gcc 5; of libc++ a short string has another form), and of Rust.
 var textTypes = []textType{
@@ -27,6 +32,10 @@ var textTypes = []textType{
 	{name: "&str", address: []string{"data_ptr"}, length: []string{"length"}},
 	{name: "&mut str", address: []string{"data_ptr"}, length: []string{"length"}},
 	{name: "alloc::boxed::Box<str,", prefix: true, address: []string{"data_ptr"}, length: []string{"length"}},
+	{name: "Rc<str,", prefix: true, address: []string{"ptr", "pointer", "data_ptr"},
+		length: []string{"ptr", "pointer", "length"}, ahead: rustCounts},
+	{name: "Arc<str,", prefix: true, address: []string{"ptr", "pointer", "data_ptr"},
+		length: []string{"ptr", "pointer", "length"}, ahead: rustCounts},
 	{name: "&std::path::Path", address: []string{"data_ptr"}, length: []string{"length"}},
 	{name: "&std::ffi::os_str::OsStr", address: []string{"data_ptr"}, length: []string{"length"}},
 	{name: "String", address: []string{"vec", "buf", "inner", "ptr", "pointer", "pointer"},
@@ -50,7 +59,7 @@ func (t *Types) textView(e *dwarfinfo.Entry, name string) (kernel.TextView, bool
 			continue
 		}
 		if length, size, ok := t.path(e, is.length); ok && (size == 4 || size == 8) {
-			return kernel.TextView{Address: address, Length: length, LengthSize: size}, true
+			return kernel.TextView{Address: address, Length: length, LengthSize: size, Ahead: is.ahead}, true
 		}
 	}
 	return kernel.TextView{}, false
