@@ -131,16 +131,7 @@ func (b attributes) exprAttr(x val, name string, pos plan.Pos) val {
 	case types.Ptr:
 		return b.memory().pointerField(e, name, pos)
 	case types.Record:
-		if e.Type.MayNone {
-			wrong(pos, "this may be None here: test it with `!= None` before .%s", name)
-		}
-		for i, n := range e.Type.Names {
-			if n == name {
-				return exprVal(&tree.Expr{Op: tree.OpElem, Type: e.Type.Elems[i], Int: int64(i),
-					Args: []*tree.Expr{assume(e)}, Pos: pos})
-			}
-		}
-		wrong(pos, "the record has no field %s%s", name, refusal.Near(name, e.Type.Names))
+		return recordAttr(e, name, pos)
 	case types.Str:
 		return objVal(&method{x, name})
 	case types.Int:
@@ -160,6 +151,26 @@ func (b attributes) exprAttr(x val, name string, pos plan.Pos) val {
 	}
 	wrong(pos, "%s has no field %s%s", x.describe(), name, ofSeveral(e))
 	return val{}
+}
+
+// recordAttr is a field of a record that is made at run time; FAULT of one that is that. A variable that may be None
+// must be tested before. What is no variable is read anew each time, so no test tells of the next one: its field is
+// FAULT where it is None, as those of pointers that lead nowhere are.
+func recordAttr(e *tree.Expr, name string, pos plan.Pos) val {
+	if e.Type.MayNone && e.Op == tree.OpLocal {
+		wrong(pos, "this may be None here: test it with `!= None` before .%s", name)
+	}
+	i := slices.Index(e.Type.Names, name)
+	if i < 0 {
+		wrong(pos, "the record has no field %s%s", name, refusal.Near(name, e.Type.Names))
+	}
+	return exprVal(orFault(e, pos, func(there *tree.Expr) *tree.Expr {
+		out := &tree.Expr{Op: tree.OpElem, Type: e.Type.Elems[i], Int: int64(i), Args: []*tree.Expr{there}, Pos: pos}
+		if !e.Type.MayNone {
+			return out
+		}
+		return chooseFault(&tree.Expr{Op: tree.OpIsNone, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos}, out, pos)
+	}))
 }
 
 // ofSeveral is a hint for an int that is one of two values: pointers to two structs have no type together.

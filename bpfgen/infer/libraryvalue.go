@@ -256,10 +256,10 @@ func (b library) pointerInto(p val, inner kernel.Field, pos plan.Pos) val {
 	}))
 }
 
-// held is a value that a std::optional may hold: of a class and an enum in memory the address.
+// held is a value that a std::optional may hold: of a class in memory the address.
 func (b library) held(v val, pos plan.Pos) *tree.Expr {
 	if o, ok := v.obj.(*rustEnum); ok {
-		v = o.parts
+		v = b.heldEnum(o, pos)
 	}
 	s, ok := v.obj.(*structObj)
 	if !ok {

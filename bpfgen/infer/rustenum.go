@@ -179,6 +179,25 @@ const mostVariants = 8
 
 // enumValue is an enum as a value: the name of its variant, and of each variant what is in it.
 func (b library) enumValue(o *rustEnum, pos plan.Pos) val {
+	out := b.allVariants(o, pos)
+	if len(out.elems) > mostVariants+1 {
+		out.names, out.elems = out.names[:1], out.elems[:1]
+	}
+	return out
+}
+
+// heldEnum is an enum that an Option holds, as what can be None: a record. One of more variants than that shows is its
+// address, which leads to all of them, and in registers a record of all.
+func (b library) heldEnum(o *rustEnum, pos plan.Pos) val {
+	out := b.allVariants(o, pos)
+	if _, words := o.parts.obj.(*regStruct); !words && len(out.elems) > mostVariants+1 {
+		return o.parts
+	}
+	return out
+}
+
+// allVariants is a record of the name of the variant that an enum is, and of what is in each of them.
+func (b library) allVariants(o *rustEnum, pos plan.Pos) val {
 	return b.attributes().inPlace(memPlace{from: o.from}, func(at *body) val {
 		out := val{comp: true, names: []string{"variant"}, elems: []val{exprVal(library{at}.variantName(o, pos))}}
 		for i, v := range o.Variants {
@@ -189,9 +208,6 @@ func (b library) enumValue(o *rustEnum, pos plan.Pos) val {
 			out.elems = append(out.elems, orUnshown(pos, func() val {
 				return at.sendable(library{at}.variant(o, i, pos), pos)
 			}))
-		}
-		if len(out.elems) > mostVariants+1 {
-			out.names, out.elems = out.names[:1], out.elems[:1]
 		}
 		return out
 	})
