@@ -232,7 +232,7 @@ func (b attributes) index(x, i val, pos plan.Pos) val {
 		return b.inPlace(o.memPlace, func(at *body) val { return at.memory().element(o, i, pos) })
 	case *countedArray:
 		return b.inPlace(o.memPlace, func(at *body) val { return at.attributes().elementOf(o, i, pos) })
-	case *structObj:
+	case *structObj, *heldList:
 		if l, ok := b.listOf(x, pos); ok {
 			return b.element(l, i, pos)
 		}

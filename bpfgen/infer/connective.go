@@ -124,7 +124,8 @@ func (b walker) noneTest(x *syntax.BinaryExpr) (cond, bool) {
 	c := b.ops().isNone(v, x.OpPos)
 	if !c.known {
 		if bind, ok := local(other); ok {
-			if _, ofGo := v.obj.(*goValue); !ofGo { // which keeps its parts, and its length
+			_, ofGo := v.obj.(*goValue)
+			if _, list := v.obj.(*heldList); !ofGo && !list { // which keep their parts, and their length
 				c.ifFalse = facts{bind: exprVal(assumeNotNone(b.rv(v, x.OpPos)))}
 			}
 			c.ifTrue = facts{bind: noneVal()}

@@ -113,6 +113,9 @@ func (b attributes) listTypeOf(v val, pos plan.Pos) (listType, bool) {
 	if a, ok := v.obj.(*countedArray); ok {
 		return b.u.typeOfCounted(a), true
 	}
+	if h, ok := v.obj.(*heldList); ok {
+		v = objVal(h.structObj)
+	}
 	return b.u.listType(structOf(v), pos)
 }
 

@@ -94,6 +94,9 @@ func (b golang) orNone(v val, pos plan.Pos) val {
 	if o, ok := v.obj.(*goValue); ok {
 		return b.whole(o, pos)
 	}
+	if _, ok := v.obj.(*heldList); ok {
+		v, _ = b.attributes().listValue(v, pos)
+	}
 	return v
 }
 

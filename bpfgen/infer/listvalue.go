@@ -37,6 +37,8 @@ func listPlace(v val) (where memPlace, ok bool) {
 	switch o := v.obj.(type) {
 	case *structObj:
 		return o.memPlace, true
+	case *heldList:
+		return o.memPlace, true
 	case *countedArray:
 		return o.memPlace, true
 	case *regStruct:
@@ -58,6 +60,10 @@ func (b attributes) listValue(v val, pos plan.Pos) (val, bool) {
 	}
 	where, _ := listPlace(v)
 	return b.inPlace(where, func(at *body) val {
+		if h, ok := v.obj.(*heldList); ok {
+			l, _ := at.attributes().listOf(objVal(h.structObj), pos)
+			return (library{at}).ifThere(h.there, exprVal(l.asBytes(label, pos)), pos)
+		}
 		l, _ := at.attributes().listOf(v, pos)
 		return exprVal(l.asBytes(label, pos))
 	}), true

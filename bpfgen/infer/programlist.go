@@ -189,6 +189,11 @@ func (b attributes) listOf(x val, pos plan.Pos) (l programList, ok bool) {
 	if a, ok := x.obj.(*countedArray); ok {
 		return a.asList(b.body, pos), true
 	}
+	if h, ok := x.obj.(*heldList); ok {
+		l, ok = b.listOf(objVal(h.structObj), pos)
+		l.n = h.counted(l.n, pos)
+		return l, ok
+	}
 	t, ok := b.u.listType(structOf(x), pos)
 	if !ok {
 		return l, false

@@ -194,7 +194,7 @@ func (u *userWalk) index(x *syntax.IndexExpr) uval {
 	_, isArray := recv.v.obj.(*arrayObj)
 	_, isArgs := recv.v.obj.(*argsObj)
 	switch recv.v.obj.(type) {
-	case *ctxArray, *dynArray, *regStruct, *countedArray:
+	case *ctxArray, *dynArray, *regStruct, *countedArray, *heldList:
 		isArray = true
 	case *structObj:
 		_, isArray = u.b.attributes().listOf(recv.v, x.Lbrack)

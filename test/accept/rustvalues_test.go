@@ -126,7 +126,7 @@ def pointers(e):
         len(o.lines), len(o.keys), len(o.queue))
 def options(e):
     o = e.args.o
-    print("r", o.inner, o.text, o.parts[0] if o.parts != None else None, o.sign, o.sized, o.boxed_text, o.boxed_list,
+    print("r", o.inner, o.text, o.parts, o.sign, o.sized, o.boxed_text, o.boxed_list,
         o.cell, o.many)
 def shapes(e):
     s = e.args.o.shape
