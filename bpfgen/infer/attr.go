@@ -169,7 +169,8 @@ func recordAttr(e *tree.Expr, name string, pos plan.Pos) val {
 		if !e.Type.MayNone {
 			return out
 		}
-		return chooseFault(&tree.Expr{Op: tree.OpIsNone, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos}, out, pos)
+		none := &tree.Expr{Op: tree.OpIsNone, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos}
+		return chooseFault(none, out, pos)
 	}))
 }
 

@@ -17,8 +17,8 @@ func signedEnums() string {
 		fmt.Fprintf(&types, "#[derive(Clone, Copy)] #[repr(%s)] pub enum N%[1]s "+
 			"{ A(u8) = -1, B(u16) = %[1]s::MIN, C(u8) = 5, D = -100, E(u8) = %[1]s::MAX }\n", r)
 		fmt.Fprintf(&fields, "%s: N%[1]s, ", r)
-		fmt.Fprintf(&values, "%s: match n { 0 => N%[1]s::A(7), 1 => N%[1]s::B(700), 2 => N%[1]s::C(8), 3 => N%[1]s::D, "+
-			"_ => N%[1]s::E(9) }, ", r)
+		fmt.Fprintf(&values, "%s: match n { 0 => N%[1]s::A(7), 1 => N%[1]s::B(700), 2 => N%[1]s::C(8), "+
+			"3 => N%[1]s::D, _ => N%[1]s::E(9) }, ", r)
 	}
 	return "#![allow(dead_code)]\n" + types.String() + "pub struct All { n: u32, " + fields.String() + `}
 #[no_mangle] #[inline(never)] pub extern "C" fn see(a: &All) -> u32 { std::hint::black_box(a).n }
