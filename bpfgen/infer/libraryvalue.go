@@ -227,9 +227,6 @@ func (b library) ifThere(is *tree.Expr, v val, pos plan.Pos) val {
 	if v.expr != nil && v.expr.Op == tree.OpUnreadable {
 		return v
 	}
-	if list, ok := b.asHeldList(is, v, pos); ok {
-		return list
-	}
 	return exprVal(orFault(is, pos, func(is *tree.Expr) *tree.Expr {
 		return orNone(as(is, types.Boolean, pos), b.held(v, pos), pos)
 	}))

@@ -78,7 +78,11 @@ func empty(btf *kernel.BTF, o *rustEnum, i int) bool {
 
 // variant is what is in a variant, None where the enum is another one.
 func (b library) variant(o *rustEnum, i int, pos plan.Pos) val {
-	return b.ifThere(b.isVariant(o, i, pos), b.content(o, i, pos), pos)
+	is, v := b.isVariant(o, i, pos), b.content(o, i, pos)
+	if list, ok := b.asHeldList(is, v, pos); ok && is.Op != tree.OpUnreadable {
+		return list
+	}
+	return b.ifThere(is, v, pos)
 }
 
 // content is what is in a variant, whether it is that one or not: the only member of a tuple, or the struct.
