@@ -62,7 +62,8 @@ func linesProgram(t *testing.T, command string) string {
 // > So does a local at the line that declares it, and before it, because it has no value yet.
 // > There its memory has what was left in it.
 // > In code without optimization a line is probed once for each block of the source that it begins in.
-// > So a `for` that begins with a statement is seen once for each loop, not for each turn
+// > So a `for` that begins with a statement is seen once for each loop, not for each turn: `for i := 0; i < n;
+// > i++ {`.
 // > A line can have several places.
 // > It is probed at all of them, also where its function was inlined into another one.
 // > At the first line of a function, without optimization, the probe stands behind the instructions that store the

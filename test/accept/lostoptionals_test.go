@@ -35,7 +35,7 @@ int main() {
 
 // What an optional or a smart pointer leads to is not known where it is not known itself: no field of it is None.
 //
-// > So is what such a variable leads to.
+// > So is what such a variable leads to: `e.vars.order.total`, where `order` is optimized out.
 func TestLostOptionals(t *testing.T) {
 	const probes = `
 n = count()
