@@ -80,7 +80,7 @@ for i in range(60): a = [a, a]
 func TestBuiltinsStayWithinMemory(t *testing.T) {
 	const budget = 64 << 20
 	for _, code := range largeResults {
-		out, peak, err := withPeak(t, "10", "--memory", "64M", "-e", code)
+		out, peak, err := withPeak(t, "120", "--memory", "64M", "-e", code)
 		t.Logf("%3d MB: %s: %s", peak>>20, code, excerpt(string(out)))
 		if err == nil || !refused(out) {
 			t.Errorf("%s: %v: %s", code, err, out)
