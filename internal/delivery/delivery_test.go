@@ -28,7 +28,9 @@ func fake(f func()) *Delivery {
 		f()
 		return starlark.None, nil
 	})
-	d.Add(&wire.Record{FixedSize: wire.HeaderSize + 8}, "test", fn, calls.Count("handler of test"))
+	rec := &wire.Record{FixedSize: wire.HeaderSize + 8, Fields: []wire.Field{
+		{Name: "args.n", Type: wire.Type{Kind: wire.Int, Off: wire.HeaderSize, Size: 8, TagOff: -1}}}}
+	d.Add(rec, "test", fn, calls.Count("handler of test"))
 	return d
 }
 
@@ -63,5 +65,8 @@ func BenchmarkDeliver(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		d.deliver(rec)
+	}
+	if d.run.Calls.Report(io.Discard) {
+		b.Error("the handler failed")
 	}
 }
