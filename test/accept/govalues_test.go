@@ -160,11 +160,7 @@ at_exit(end)
 	for _, command := range []string{"go build", "go build -gcflags=-N", "go build -buildmode=pie"} {
 		binary := need.Built(t, command, "values.go", valuesOfGo)
 		e := startrace(t, "-q", script(t, strings.ReplaceAll(text, "BIN", binary)), "-c", binary).ok(t)
-		said := map[string][]string{}
-		for _, line := range lines(e.stdout) {
-			what, rest, _ := strings.Cut(line, " ")
-			said[what] = append(said[what], rest)
-		}
+		said := byFirstWord(e.stdout)
 		for _, list := range said {
 			slices.Sort(list)
 		}

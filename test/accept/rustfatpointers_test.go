@@ -55,11 +55,7 @@ func TestFatPointersOfRust(t *testing.T) {
 	for _, level := range []string{"0", "2"} {
 		binary := need.Built(t, "rustc -g -C opt-level="+level, "fat.rs", fatPointers)
 		e := startrace(t, "-q", script(t, strings.ReplaceAll(scriptOfFatPointers, "BIN", binary)), "-c", binary).ok(t)
-		said := map[string][]string{}
-		for _, line := range lines(e.stdout) {
-			what, rest, _ := strings.Cut(line, " ")
-			said[what] = append(said[what], rest)
-		}
+		said := byFirstWord(e.stdout)
 		equalLines(t, said["user"], slices.Clone(want))
 		equalLines(t, said["kernel"], slices.Clone(want))
 		equalLines(t, said["unread"], slices.Repeat([]string{"<not shown> <not shown> <not shown>"}, 3))

@@ -40,11 +40,7 @@ func TestHeldListsOfRust(t *testing.T) {
 	for _, level := range []string{"0", "2"} {
 		binary := need.Built(t, "rustc -g -C opt-level="+level, "held.rs", heldLists)
 		e := startrace(t, "-q", script(t, strings.ReplaceAll(scriptOfHeldLists, "BIN", binary)), "-c", binary).ok(t)
-		said := map[string][]string{}
-		for _, line := range lines(e.stdout) {
-			what, rest, _ := strings.Cut(line, " ")
-			said[what] = append(said[what], rest)
-		}
+		said := byFirstWord(e.stdout)
 		equalLines(t, said["user"], slices.Clone(want))
 		equalLines(t, said["kernel"], slices.Clone(want))
 		equalLines(t, said["parts"], []string{"1 1 -3 2 1 2 9", "2 2 -3 2 2 <fault> <fault>"})

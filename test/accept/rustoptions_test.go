@@ -66,11 +66,7 @@ func TestOptionsOfEnumsOfRust(t *testing.T) {
 			text += scriptOfPassedOptions // with optimization the compiler passes them in its own way
 		}
 		e := startrace(t, "-q", script(t, strings.ReplaceAll(text, "BIN", binary)), "-c", binary).ok(t)
-		said := map[string][]string{}
-		for _, line := range lines(e.stdout) {
-			what, rest, _ := strings.Cut(line, " ")
-			said[what] = append(said[what], rest)
-		}
+		said := byFirstWord(e.stdout)
 		for what, list := range want {
 			if level != "0" && passed[what] {
 				continue

@@ -65,11 +65,7 @@ def end():
 at_exit(end)
 `)
 		e := startrace(t, "-q", script(t, strings.ReplaceAll(s.String(), "BIN", binary)), "-c", binary).ok(t)
-		said := map[string][]string{}
-		for _, line := range lines(e.stdout) {
-			what, rest, _ := strings.Cut(line, " ")
-			said[what] = append(said[what], rest)
-		}
+		said := byFirstWord(e.stdout)
 		equalLines(t, said["user"], slices.Clone(want))
 		equalLines(t, said["kernel"], slices.Clone(want))
 		equalLines(t, said["where"], []string{"i16 0", "i32 0", "i64 0", "i8 0", "isize 0"})

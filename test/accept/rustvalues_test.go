@@ -90,11 +90,7 @@ func TestValuesOfRust(t *testing.T) {
 	for _, level := range []string{"0", "2"} {
 		binary := need.Built(t, "rustc -g -C opt-level="+level, "values.rs", valuesOfRust)
 		e := startrace(t, "-q", script(t, strings.ReplaceAll(scriptOfRust, "BIN", binary)), "-c", binary).ok(t)
-		said := map[string][]string{}
-		for _, line := range lines(e.stdout) {
-			what, rest, _ := strings.Cut(line, " ")
-			said[what] = append(said[what], rest)
-		}
+		said := byFirstWord(e.stdout)
 		if len(said["P"]) != 5 {
 			t.Fatalf("opt-level %s: the program says %v", level, said)
 		}
@@ -158,3 +154,13 @@ def whole(e):
 probe(AT, whole)
 at_exit(end)
 `
+
+// byFirstWord gives the lines of an output by their first words, without these.
+func byFirstWord(stdout string) map[string][]string {
+	said := map[string][]string{}
+	for _, line := range lines(stdout) {
+		what, rest, _ := strings.Cut(line, " ")
+		said[what] = append(said[what], rest)
+	}
+	return said
+}
