@@ -61,6 +61,7 @@ func (f *Finder) oneForEachCall(e *elffile.File, at *File, list []elffile.Functi
 			})
 		}
 	}
+	list = f.withoutGoWrappers(e, at, list, inSource, q)
 	f.withoutInnerCopies(e, at, list, inSource)
 	return withThunks(e, withoutWrappers(e, list, inSource), inSource, wanted)
 }

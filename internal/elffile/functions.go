@@ -218,6 +218,9 @@ func named(pattern string, list []Function) (out []Function) {
 	return out
 }
 
+// Spells reports whether a pattern is a name, or has it among its {alternatives,…}.
+func Spells(pattern, name string) bool { return pattern == name || spelled(pattern, name) >= 0 }
+
 // spelled is where a pattern has a name among its {alternatives,…}; -1 where it has not.
 func spelled(pattern, name string) int {
 	for at := 0; ; at++ {
