@@ -46,6 +46,11 @@ func load(u *bpfgen.Unit, o Options) (_ *Loaded, err error) {
 	if err := l.createMaps(); err != nil {
 		return nil, err
 	}
+	if o.Fit != nil {
+		if err := o.Fit(); err != nil {
+			return nil, err
+		}
+	}
 	l.loadSessions()
 	for _, p := range u.Tree.Programs {
 		if l.inSession(p) {

@@ -42,6 +42,9 @@ type Options struct {
 	// InGroup is how much memory the control groups of this process leave. If it is nil, what the machine has free is
 	// all that counts.
 	InGroup func() uint64
+	// Fit gives an error where too little memory is left for programs, which the kernel's check of them takes. It is
+	// asked once the maps are made. If it is nil, nobody knows.
+	Fit func() error
 	// Shared has the maps that several units use. If it is nil, there is one unit.
 	Shared *Shared
 }

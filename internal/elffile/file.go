@@ -70,6 +70,9 @@ type Options struct {
 	companion bool
 }
 
+// Size is how many bytes the file has.
+func (f *File) Size() int64 { return f.size }
+
 // Close closes the file.
 func (f *File) Close() error {
 	if f.closer == nil {

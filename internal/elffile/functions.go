@@ -20,6 +20,24 @@ func (f *File) Functions() ([]Function, error) {
 	return t.list, nil
 }
 
+// FunctionsMemory is about how many bytes it takes to read the functions: those of symbols, which are there in three
+// forms on the way, and of Go's table.
+func (f *File) FunctionsMemory() (n uint64) {
+	const least, forms = 1 << 20, 7
+	if f.functions != nil || f.elf == nil {
+		return 0
+	}
+	for _, s := range f.elf.Sections {
+		switch size := min(s.Size, uint64(f.size)); {
+		case s.Type == elf.SHT_SYMTAB || s.Type == elf.SHT_DYNSYM:
+			n += forms * size
+		case s.Type == elf.SHT_STRTAB:
+			n += 2 * size
+		}
+	}
+	return least + n
+}
+
 func (f *File) table() *functionTable {
 	if f.functions == nil {
 		f.functions = f.readFunctions()

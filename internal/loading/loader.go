@@ -119,7 +119,7 @@ func (l *Loader) Options(p *parts.Part) attach.Options {
 	return attach.Options{TracepointID: l.Run.Machine.TracepointID, Features: facts.Features,
 		ReturnsAsEntries: facts.ReturnsAsEntries, Tracefs: facts.TracefsPath,
 		Drain: func() error { return l.Run.Drain(p) }, Stop: l.Run.Unwanted, Shared: l.Common.Maps,
-		LoadedAt: l.loadedAt, InGroup: memory.InGroup}
+		LoadedAt: l.loadedAt, InGroup: memory.InGroup, Fit: l.Run.Fit}
 }
 
 // KeepTypes makes later parts know the types of containers.

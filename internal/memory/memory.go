@@ -47,6 +47,8 @@ type Budget struct {
 	// value: events on their way, names of addresses.
 	base    uint64
 	buffers atomic.Uint64
+	// narrow is held by who takes much for a while where little is left.
+	narrow sync.Mutex
 	// isOver: the values have taken more. closed: nobody looks any more.
 	isOver, closed atomic.Bool
 }
@@ -69,6 +71,21 @@ func New(size uint64, over func()) *Budget {
 	}
 	b.limit = b.most
 	return b
+}
+
+// start is what is left where a run can begin: with less scripts are not compiled.
+const start = Least - room/2
+
+// Begins is an error where the control group leaves less than any run takes.
+func Begins() error { return leaves(InGroup(), start) }
+
+// leaves is an error where a control group leaves less than a run takes.
+func leaves(left, takes uint64) error {
+	if left >= takes {
+		return nil
+	}
+	return fmt.Errorf("the control group (cgroup) of startrace leaves %s of memory, and a run takes %s: raise its "+
+		"limit, or end what else is in it", inMB(left), inMB(takes))
 }
 
 // Begin makes the collector keep to the budget until Close, and looks after each
@@ -153,9 +170,8 @@ func (b *Budget) Fit() error {
 		return nil
 	}
 	debug.FreeOSMemory()
-	if left := InGroup(); left < room {
-		return fmt.Errorf("the control group (cgroup) of startrace leaves %s of memory, and a run takes %s: raise its "+
-			"limit, or end what else is in it", inMB(left), inMB(room))
+	if err := leaves(InGroup(), room); err != nil {
+		return err
 	}
 	has := read("memory/classes/total:bytes") - read("memory/classes/heap/released:bytes")
 	b.mu.Lock()

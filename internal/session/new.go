@@ -39,6 +39,7 @@ func newSession(o Options) *session {
 		before:   s.target.Abort, failure: s.failure, say: func(text string) { mistake.Print(o.Stderr, text) }}
 	s.loaded = &loaded{frames: stacks.New(s.messages, &s.naming)}
 	s.loaded.frames.Processes.Sight = s.target.Numbers().Sight
+	s.loaded.frames.SetRoom(func(bytes uint64) (func(), error) { return s.budget.Enter(bytes) })
 	s.calls = callback.New(s.out, s.messages)
 	s.host = script.New(script.Options{
 		Runtime: runtime{s}, Constant: constants(s.machine, s.messages), Warn: s.warn, Escape: escape.Screen,

@@ -66,6 +66,9 @@ func (s *session) apply() (err error) {
 	if slices.Contains(s.AllowWrite, "") {
 		return mistake.Usagef("--allow-write: want a folder")
 	}
+	if err := memory.Begins(); err != nil {
+		return err
+	}
 	s.budget = memory.New(s.Memory, func() { s.host.Cancel(tooMuchMemory) })
 	s.budget.Begin()
 	if s.Drain > 0 {

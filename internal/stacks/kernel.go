@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,8 @@ import (
 type Kernel struct {
 	messages *output.Messages
 	wait     *until.Wait
+	// room lets in who reads the symbols.
+	room until.Room
 	// Open reads the symbols; nil is kernel.OpenSymbols.
 	Open func() (*kernel.Symbols, error)
 	// symbols are those that were read last, nil before. They are current unless fresh is false: programs were loaded
@@ -46,8 +49,17 @@ func (k *Kernel) Read() {
 	if open == nil {
 		open = kernel.OpenSymbols
 	}
+	room := k.room
 	k.reading = until.Compute(func() readSymbols {
+		leave, err := room.Enter(usualKernelBytes)
+		if err != nil {
+			return readSymbols{nil, unreadNames("kernel functions", err)}
+		}
+		defer leave()
 		symbols, err := open()
+		if err != nil {
+			err = fmt.Errorf("ksym: %w", err)
+		}
 		return readSymbols{symbols, err}
 	})
 }
@@ -66,7 +78,7 @@ func (k *Kernel) current() *kernel.Symbols {
 			k.messages.Sayf("startrace: %s", lateNames("kernel functions"))
 		}
 	case read.err != nil:
-		k.messages.Sayf("startrace: ksym: %v", read.err)
+		k.messages.Sayf("startrace: %v", read.err)
 		k.symbols = &kernel.Symbols{}
 	default:
 		k.symbols = read.symbols
@@ -86,6 +98,11 @@ func (n *Names) late() uint64 { return n.Kernel.late + n.Processes.TooLate }
 func lateNames(of string) string {
 	return "the names of some " + of + " were not read in time, so their addresses are shown: give the end of the " +
 		"run longer (--drain)"
+}
+
+// unreadNames is that there was no memory to read names.
+func unreadNames(of string, why error) error {
+	return fmt.Errorf("the names of %s are not read, so their addresses are shown: %w", of, why)
 }
 
 // Name names an address; without a symbol it is shown.

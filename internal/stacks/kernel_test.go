@@ -2,6 +2,7 @@ package stacks
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 
@@ -41,5 +42,25 @@ func TestSymbolsThatComeLate(t *testing.T) {
 	named(0xffffffff81000104, "bpf_prog_1")
 	if k.late != 3 {
 		t.Errorf("%d addresses were late, want 3", k.late)
+	}
+}
+
+// Where there is no room to read symbols, addresses stay, which is said once, and nothing is read.
+func TestNoRoomForSymbols(t *testing.T) {
+	var said bytes.Buffer
+	n := New(&output.Messages{W: &said}, nil)
+	n.SetRoom(func(uint64) (func(), error) { return nil, errors.New("no room") })
+	n.Kernel.Open = func() (*kernel.Symbols, error) {
+		t.Error("the symbols are read")
+		return nil, nil
+	}
+	for range 2 {
+		if got := n.Kernel.Name(0xffffffff81000004); got != "0xffffffff81000004" {
+			t.Errorf("got %s", got)
+		}
+	}
+	want := "startrace: the names of kernel functions are not read, so their addresses are shown: no room\n"
+	if said.String() != want {
+		t.Errorf("said %q, want %q", said.String(), want)
 	}
 }

@@ -36,7 +36,7 @@ var _ value.StackSource = (*Names)(nil)
 
 // What the names of the kernel take while they are being read, and those of programs that stacks lead through.
 const (
-	usualKernelBytes  = 6 << 20
+	usualKernelBytes  = 8 << 20
 	usualProgramBytes = 8 << 20
 )
 
@@ -63,8 +63,12 @@ func New(m *output.Messages, wait *until.Wait) *Names {
 	n.Processes.Wait = wait
 	n.Processes.Walks.processes = &n.Processes
 	n.Processes.Late = func() { m.Sayf("startrace: %s", lateNames("functions of programs")) }
+	n.Processes.Unread = func(why error) { m.Sayf("startrace: %v", unreadNames("functions of some programs", why)) }
 	return n
 }
+
+// SetRoom gives the room that is asked for where names are read that take much memory.
+func (n *Names) SetRoom(room until.Room) { n.Kernel.room, n.Processes.Room = room, room }
 
 // Add adds the table of a unit's stacks, whose programs are given.
 func (n *Names) Add(table *ebpf.Map, programs []*tree.Program) *Table {

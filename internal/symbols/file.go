@@ -18,6 +18,8 @@ type file struct {
 	buildID   string
 	// sources are where the source of its code is; nil where nobody asks, or nobody knows.
 	sources *sources
+	// unread is why functions were not read although there may be some; nil: they were.
+	unread error
 }
 
 type function struct {

@@ -20,6 +20,8 @@ type files struct {
 	held map[fileVersion]*heldFile
 	// lines keeps files with debug information.
 	lines bool
+	// room lets in who reads a table.
+	room until.Room
 	// reading are the tables that are read just now.
 	reading map[fileVersion]*until.Later[*file]
 }
@@ -50,7 +52,7 @@ type fileVersion struct {
 // mapped gives the table of an area's file; nil if it cannot be read. An area
 // remembers which file it is, not the table, which may have to go.
 func (t *Namer) mapped(p *Process, a *area) *file {
-	t.files.lines = t.Lines
+	t.files.lines, t.files.room = t.Lines, t.Room
 	if a.Path == vdsoName {
 		return t.vdsoTable(a)
 	}
@@ -79,6 +81,10 @@ func (t *Namer) read(version fileVersion) *file {
 		return nil
 	}
 	delete(t.files.reading, version)
+	if f.unread != nil && t.Unread != nil {
+		t.Unread(f.unread)
+		t.Unread = nil
+	}
 	return t.files.add(version, f)
 }
 
@@ -291,8 +297,16 @@ func (fs *files) table(version fileVersion, f *elffile.File, held io.Closer) {
 		if fs.reading == nil {
 			fs.reading = make(map[fileVersion]*until.Later[*file])
 		}
-		lines := fs.lines
-		fs.reading[version] = until.Compute(func() *file { return readTable(f, held, lines) })
+		lines, room := fs.lines, fs.room
+		fs.reading[version] = until.Compute(func() *file {
+			leave, err := room.Enter(f.FunctionsMemory())
+			if err != nil {
+				held.Close() // it was only read
+				return &file{unread: err}
+			}
+			defer leave()
+			return readTable(f, held, lines)
+		})
 		return
 	}
 	fs.add(version, table)

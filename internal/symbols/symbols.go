@@ -45,6 +45,10 @@ type Namer struct {
 	Wait *until.Wait
 	// Unopened are processes of which a file could not be opened: most had ended by then.
 	Unopened map[int]bool
+	// Room lets in who reads the table of a file. Unread is called with what is wrong at the first that is not read for
+	// lack of memory; it may be nil.
+	Room   until.Room
+	Unread func(why error)
 	// TooLate is how many addresses did not get their names for that. Late is called at the first; it may be nil.
 	TooLate uint64
 	Late    func()

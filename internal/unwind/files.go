@@ -86,6 +86,9 @@ func (k *Keeper) guarded(work func()) {
 // mostFiles bounds those that are remembered though no process has them, as those without rules.
 const mostFiles = 1 << 14
 
+// least is how many bytes it takes to read any file.
+const least = 1 << 20
+
 // readFile reads a file and lets those know who wait for it. What is wrong with the file leaves it without rules.
 func (k *Keeper) readFile(f *file, from contents) {
 	k.turn <- struct{}{}
@@ -102,6 +105,14 @@ func (k *Keeper) readFile(f *file, from contents) {
 	case k.shares(f, buildOf(elf)):
 		return
 	}
+	leave, err := k.room.Enter(min(largeFile, least+uint64(elf.Size())/2))
+	if err != nil {
+		k.tell("the rules of some programs are not read, so stacks can be short or wrong in their code without frame " +
+			"pointers: " + err.Error())
+		k.done(f, packedFile{}, nil)
+		return
+	}
+	defer leave()
 	packed, chunks := from.pack(elf)
 	var r *run
 	if len(chunks) > 0 {
@@ -152,7 +163,7 @@ func (k *Keeper) ofBuild(f *file, build string) (same file, ok bool) {
 // write puts chunks into the kernel; nil where that cannot be.
 func (k *Keeper) write(chunks []byte) *run {
 	n := len(chunks) / wire.UnwindChunk
-	first, ok := k.room(n)
+	first, ok := k.take(n)
 	if !ok {
 		k.tell("there is no room for the rules of all programs: stacks can be short or wrong in code without frame " +
 			"pointers")
@@ -191,8 +202,8 @@ func (k *Keeper) done(f *file, packed packedFile, r *run) {
 // youth is how long a process keeps its table whoever wants its room.
 const youth = time.Second
 
-// room takes chunks; others that were not used for longest go if there are too few.
-func (k *Keeper) room(n int) (first int, ok bool) {
+// take takes chunks; others that were not used for longest go if there are too few.
+func (k *Keeper) take(n int) (first int, ok bool) {
 	for last := false; ; {
 		k.mu.Lock()
 		first, ok = k.space.take(n)

@@ -47,6 +47,8 @@ type Mapped struct {
 type Options struct {
 	// Chunks bounds the memory for rows, in chunks of wire.UnwindChunk bytes; 0: as many as the maps can have.
 	Chunks int
+	// Room lets in who reads the rows of a file.
+	Room until.Room
 }
 
 // A Keeper keeps the tables of all processes of a run.
@@ -79,8 +81,9 @@ type Keeper struct {
 	made    int
 	// settling is held by who waits for programs in the kernel.
 	settling sync.Mutex
-	// turn bounds how many files are read at the same time.
+	// turn bounds how many files are read at the same time, and room lets in who reads one.
 	turn chan struct{}
+	room until.Room
 }
 
 // A traced process is one that has a table, or will get one when files have been read.
@@ -117,6 +120,7 @@ func newKeeper(to kernel, tables int, o Options) *Keeper {
 		kernel: to, source: source, close: func() error { return nil }, shelf: newShelf(chunks),
 		slots: newSlots(tables), processes: map[int]*traced{}, unplaced: map[*layout]bool{},
 		read: make(chan struct{}), told: map[string]bool{}, turn: make(chan struct{}, mostAtOnce),
+		room: o.Room,
 	}
 }
 
@@ -217,7 +221,10 @@ func (k *Keeper) Busy() bool {
 }
 
 // ReadingSize is about how many bytes are taken while the rows of large files are made.
-const ReadingSize = mostAtOnce * 8 << 20
+const ReadingSize = mostAtOnce * largeFile
+
+// largeFile is that of one, which takes about half of what a smaller file has.
+const largeFile = 8 << 20
 
 // Reading reports whether files are being read.
 func (k *Keeper) Reading() bool {

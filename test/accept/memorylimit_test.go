@@ -107,10 +107,14 @@ func TestTooSmallGroups(t *testing.T) {
 	if !atLeast(t, 5, 11) {
 		t.Skip("needs a kernel that counts maps against cgroups (5.11)")
 	}
-	for tool, limit := range map[string]int{"memleak": 64 << 20, "offcputime": 34 << 20} {
-		t.Run(tool, func(t *testing.T) {
-			cmd := exec.Command("sh", "-c", `echo $$ >"$0" && exec "$@"`, limited(t, limit), program(t, "startrace"),
-				tool, "-c", program(t, "workload")+" getppid 1")
+	cases := []struct {
+		tool string
+		mb   int
+	}{{"memleak", 64}, {"offcputime", 34}, {"offcputime", 36}, {"offcputime", 38}, {"profile", 28}, {"opensnoop", 24}}
+	for _, c := range cases {
+		t.Run(fmt.Sprintf("%s in %d MB", c.tool, c.mb), func(t *testing.T) {
+			cmd := exec.Command("sh", "-c", `echo $$ >"$0" && exec "$@"`, limited(t, c.mb<<20),
+				program(t, "startrace"), c.tool, "-c", program(t, "workload")+" getppid 1")
 			var stderr strings.Builder
 			cmd.Stderr = &stderr
 			err := cmd.Run()
@@ -120,7 +124,36 @@ func TestTooSmallGroups(t *testing.T) {
 			}
 		})
 	}
-	tried.Many(t, "%d tools", 2)
+	tried.Many(t, "%d limits", len(cases))
+}
+
+// What reads the names of functions and the rules of stacks is not let in where a cgroup has no room for it: the run
+// goes on without, which it says, and is not ended by the kernel without a word.
+func TestNarrowGroups(t *testing.T) {
+	needTracing(t)
+	cases := []struct {
+		tool string
+		mb   int
+	}{{"offcputime", 42}, {"offcputime", 46}, {"offcputime", 50}, {"offcputime", 64}, {"profile", 42}, {"profile", 50}}
+	unread := 0
+	for _, c := range cases {
+		t.Run(fmt.Sprintf("%s in %d MB", c.tool, c.mb), func(t *testing.T) {
+			cmd := exec.Command("sh", "-c", `echo $$ >"$0" && exec "$@"`, limited(t, c.mb<<20),
+				program(t, "startrace"), c.tool, "-c", program(t, "workload")+" getppid 200000")
+			var stderr strings.Builder
+			cmd.Stderr = &stderr
+			if err := cmd.Run(); err != nil && !strings.Contains(stderr.String(), "(cgroup) of startrace leaves") {
+				t.Errorf("%v: %s", err, excerpt(stderr.String()))
+			}
+			if strings.Contains(stderr.String(), "are not read, so") {
+				unread++
+			}
+		})
+	}
+	if unread == 0 && atLeast(t, 5, 11) { // before that maps do not count against cgroups
+		t.Error("nothing was left out for want of memory")
+	}
+	tried.Many(t, "%d limits", len(cases))
 }
 
 // Values that grow without end in a control group end the run with a message, before the kernel ends it without one.

@@ -1,0 +1,28 @@
+package memory
+
+import (
+	"fmt"
+	"runtime/debug"
+)
+
+// spare is what is left for the rest of the run where something takes much for a while.
+const spare = 3 << 20
+
+// Enter lets in who takes n bytes for a while beside the events, as what reads the names of a program. Where little is
+// left in the control group of this process, one enters after another, and it is an error where there is no room even
+// so: the kernel would end the run without a word. leave is called behind that. Any goroutine may call it.
+func (b *Budget) Enter(n uint64) (leave func(), err error) {
+	if b == nil || InGroup() >= tight {
+		return func() {}, nil
+	}
+	b.narrow.Lock()
+	if InGroup() < n+spare {
+		debug.FreeOSMemory()
+	}
+	if left := InGroup(); left < n+spare {
+		b.narrow.Unlock()
+		return nil, fmt.Errorf("the control group (cgroup) of startrace leaves %s of memory, and that wants %s: raise "+
+			"its limit", inMB(left), inMB(n+spare+1<<20-1))
+	}
+	return b.narrow.Unlock, nil
+}
