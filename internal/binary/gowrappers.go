@@ -2,7 +2,6 @@ package binary
 
 import (
 	"debug/dwarf"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -23,14 +22,14 @@ import (
 //
 // A pattern does not mean them, since the function that they call is called once.
 
-// goWrapperName are the ends of names that no function of the source has.
-var goWrapperName = regexp.MustCompile(`\.(defer|go)wrap[0-9]+$|-fm$`)
-
 // goWrapperByName reports whether such a function can be told by its name. The code of a generic function is for shapes
 // of its types, and what has the types themselves gives a dictionary to that.
 func goWrapperByName(name string) bool {
-	_, types, generic := strings.Cut(name, "[")
-	return goWrapperName.MatchString(name) || generic && !strings.Contains(types, "go.shape.")
+	if _, types, generic := strings.Cut(name, "["); generic && !strings.Contains(types, "go.shape.") {
+		return true
+	}
+	last := strings.TrimRight(name[strings.LastIndex(name, ".")+1:], "0123456789")
+	return last == "deferwrap" || last == "gowrap" || strings.HasSuffix(name, "-fm")
 }
 
 // goABI is what stands behind the name of a function that is called with all on the stack.

@@ -111,21 +111,22 @@ func TestGoWrappers(t *testing.T) {
 	need.Sources(t, "../..")
 	for _, command := range []string{"go build", "go build -gcflags=-N", "go build -ldflags=-w"} {
 		binary := need.Built(t, command, "main.go", goWrapped)
-		points := map[string]string{"main.*": "", "main.{sum,f,work}": "main.sum main.f main.work", "main.sum": "main.sum",
-			"@main.go:*": "", "main.*push": "push", "main.{*val,f}": "val main.f"}
+		points := map[string]string{"main.*": "", "main.{sum,f,work}": "main.sum main.f main.work",
+			"main.sum": "main.sum", "@main.go:*": "", "main.*push": "push",
+			"main.{*val,f}": "val main.f"}
 		for point, names := range points {
-			if strings.Contains(command, "-w") && (strings.HasPrefix(point, "@") || strings.Contains(names, "val") ||
-				names == "") {
+			if strings.Contains(command, "-w") && (strings.Contains(names, "val") || names == "") {
 				continue
 			}
 			for _, kind := range []string{"uprobe", "ufunc"} {
-				e := startrace(t, "-q", script(t, strings.NewReplacer("BIN", binary, "NAME", point, "KIND", kind).Replace(`
+				point := kind + ":" + binary + ":" + point
+				e := startrace(t, "-q", script(t, strings.ReplaceAll(`
 n = count()
-probe("KIND:BIN:NAME", lambda e: n[e.func].add())
+probe("POINT", lambda e: n[e.func].add())
 at_exit(lambda: print("\n".join(sorted(["%s %d" % (f, k) for f, k in n.items()]))))
-`)), "-c", binary).ok(t)
+`, "POINT", point)), "-c", binary).ok(t)
 				if got, want := strings.TrimSpace(e.stdout), callsNamed(names); got != want {
-					t.Errorf("%s %s:%s: got\n%s\nwant\n%s\n%s", command, kind, point, got, want, e.stderr)
+					t.Errorf("%s %s: got\n%s\nwant\n%s\n%s", command, point, got, want, e.stderr)
 				}
 			}
 		}
@@ -222,7 +223,8 @@ n = count()
 probe("uprobe:BIN:main.*", lambda e: n[e.func].add())
 at_exit(lambda: print(", ".join(sorted(["%s %d" % (f, k) for f, k in n.items()]))))
 `, "BIN", binary)), "-c", binary).ok(t)
-		if got, want := strings.TrimSpace(e.stdout), "main.add.abi0 2, main.apply 1, main.back 3, main.main 1"; got != want {
+		const want = "main.add.abi0 2, main.apply 1, main.back 3, main.main 1"
+		if got := strings.TrimSpace(e.stdout); got != want {
 			t.Errorf("%s: got %s, want %s", command, got, want)
 		}
 	}
