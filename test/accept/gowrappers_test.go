@@ -103,8 +103,8 @@ var goWrappedCalls = map[string]int{"main.(*inner).ptr": 4, "main.inner.val": 8,
 // What the compiler of Go makes only to call a function of the source is no call of its own.
 //
 // > Go makes functions that only call one of the source: for `defer` and `go` (`main.f.deferwrap1`, `main.f.gowrap1`),
-// > of a method for its use as a value (`main.T.get-fm`), for interfaces and for embedded structs (`main.(*T).get`), and
-// > of a generic function (`main.sum[int]`).
+// > of a method for its use as a value (`main.T.get-fm`), for interfaces and for embedded structs (`main.(*T).get`),
+// > and of a generic function (`main.sum[int]`).
 // > Patterns leave them out, since a call is one call.
 func TestGoWrappers(t *testing.T) {
 	needTracing(t)
