@@ -104,6 +104,8 @@ type unit struct {
 	foldedFuncs map[string]foldedFunc
 	// givers has the functions of the script of which it was asked whether they return functions.
 	givers map[*plan.Func]bool
+	// readers has those of which it was asked whether they read memory, with the first place where they do.
+	readers map[*plan.Func]*memoryRead
 }
 
 func newUnit(p *plan.Plan, facts *kernel.Facts, known learnt) *unit {
@@ -112,7 +114,7 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, known learnt) *unit {
 		names: map[string]bool{}, nextNames: map[string]nextName{},
 		strMax: p.StrMax, enums: map[*tree.Expr]string{}, calls: map[*tree.Expr][]kernel.Syscall{},
 		durations: map[*tree.Expr]bool{}, absorbed: map[*tree.Expr]bool{}, families: map[string]error{},
-		foldedFuncs: map[string]foldedFunc{}, givers: map[*plan.Func]bool{},
+		foldedFuncs: map[string]foldedFunc{}, givers: map[*plan.Func]bool{}, readers: map[*plan.Func]*memoryRead{},
 		res: &Result{
 			Tree:   &tree.Unit{Keep: map[int]int{}},
 			Halves: map[int]*plan.UserHalf{}, StartHalves: map[int]*plan.UserHalf{},

@@ -73,9 +73,11 @@ func (g givenList) anyPart() bool {
 	return slices.ContainsFunc(g.list, func(a given) bool { return a.v.part || a.v.bits != 0 })
 }
 
-// anyFunction reports whether a function is given.
+// anyFunction reports whether a function is given, or a builtin that only the kernel can call.
 func (g givenList) anyFunction() bool {
-	return slices.ContainsFunc(g.list, func(a given) bool { return len(a.v.callees()) > 0 })
+	return slices.ContainsFunc(g.list, func(a given) bool {
+		return len(a.v.callees()) > 0 || a.v.known && readsIn(a.v.v.c, map[*plan.Func]bool{})
+	})
 }
 
 // places says to which parameter each argument goes, as scope.Places does.

@@ -43,7 +43,7 @@ func (u arguments) call(x *syntax.CallExpr) uval {
 		return u.choose(x, list)
 	}
 	if !method && !fn.known {
-		return u.unknownCall(x)
+		return u.unknownCall(x, fn)
 	}
 	if method && dot.Name.Name == "join" {
 		if v, ok := u.joined(dot, x); ok {
@@ -60,6 +60,7 @@ func (u arguments) call(x *syntax.CallExpr) uval {
 		u.writes().changesBy(dot, x)
 		if storing[dot.Name.Name] {
 			u.keeps(dot.X, vals...)
+			u.keepsFunctions(dot.X, x.Args, vals)
 		}
 		u.tableKey(dot, x.Args, vals)
 		u.certain().checkMethod(dot, x.Args, vals)
@@ -175,6 +176,7 @@ func (u arguments) values(args []syntax.Expr) []uval {
 // byUser is the value of a call that user space makes; vals are the values of its arguments.
 func (u arguments) byUser(f *builtin, x *syntax.CallExpr, vals []uval) uval {
 	u.certain().checkBuiltin(f, x, vals)
+	u.checkCallee(f, x, vals)
 	u.ownWidth(f, x, vals)
 	if v, ok := foldedCall(f, x, vals); ok {
 		return knownVal(v)
@@ -231,8 +233,8 @@ func (u arguments) either(f *builtin, x *syntax.CallExpr, number func([]uval) bo
 	}
 	reads := f.is(readsKernel)
 	converts := number(vals)
-	if !known && !part && reads && !converts && u.frame.firstGeneric(map[*uframe]bool{}) == nil {
-		u.cannotRead(f, x) // what a function that is called elsewhere gets is asked where that is known
+	if !known && !part && reads && !converts {
+		u.notesRead(f, x)
 	}
 	switch {
 	case !part && !(known && reads): // the kernel reads at a constant address, too
@@ -342,8 +344,8 @@ func hasOrGetAttr(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	s, ok := field.v.constStr()
 	if !recv.part || !recv.known || !ok || isText(recv.v) || isRecord(recv.v) {
 		u.capture(recv)
-		u.calling().captureArgs(x.Args[1:])
-		return uval{}
+		more := u.calling().captureArgs(x.Args[1:])
+		return uval{may: withCallees(recv.callees(), calleesOf(more)...)}
 	}
 	var v val
 	r := refusal.Attempt(func() { v = u.b.attributes().ownAttr(recv.v, s, x.Lparen) })

@@ -88,9 +88,18 @@ func calleesOf(list []uval) (out []callee) {
 // wasAt is an element of what was a list or a dict when the script had run, as far as it concerns functions.
 func wasAt(c plan.Value, i uval) uval {
 	all := uval{may: functionsIn(c)}
-	if !i.known || i.v.c == nil || len(all.may) == 0 {
+	if !i.known || i.v.c == nil {
 		return all
 	}
+	v := elementOf(c, i, all)
+	if _, is := v.was.(plan.Builtin); len(all.may) == 0 && !is {
+		return all
+	}
+	return v
+}
+
+// elementOf is an element of a constant; all is what is known of each.
+func elementOf(c plan.Value, i, all uval) uval {
 	n, isInt := i.v.constInt()
 	at := func(list []plan.Value) uval {
 		if n < 0 {
@@ -138,8 +147,7 @@ func (u arguments) choose(x *syntax.CallExpr, list []callee) uval {
 		vals[i] = u.expr(argValue(a))
 	}
 	g := u.given(x, vals)
-	chooses := func(c callee) bool { return c.in != nil && c.in.chosen != nil } // its calls must be known
-	if !g.anyPart() && !g.anyHeld() && !g.anyFunction() && !slices.ContainsFunc(list, chooses) {
+	if !g.anyPart() && !g.anyHeld() && !g.anyFunction() && !slices.ContainsFunc(list, callee.mustBeSeen) {
 		for _, v := range vals {
 			u.capture(v)
 		}
@@ -149,7 +157,7 @@ func (u arguments) choose(x *syntax.CallExpr, list []callee) uval {
 		u.checkCopies(x, g)
 	}
 	leads := slices.ContainsFunc(g.list, func(a given) bool { return a.v.leads() }) ||
-		slices.ContainsFunc(list, chooses)
+		slices.ContainsFunc(list, callee.mustBeSeen)
 	u.frame.open = true
 	list = slices.DeleteFunc(slices.Clone(list), func(c callee) bool { return !u.takes(c, g) })
 	var results []uval
@@ -176,6 +184,14 @@ func (u arguments) choose(x *syntax.CallExpr, list []callee) uval {
 		u.capture(v)
 	}
 	return uval{bits: commonWidth(results...), may: calleesOf(results), held: holdsOf(results...)}
+}
+
+// mustBeSeen reports whether calls of a function are not left to user space alone.
+func (c callee) mustBeSeen() bool {
+	if c.fn != nil {
+		return readsIn(c.fn, map[*plan.Func]bool{})
+	}
+	return c.in.chosen != nil || c.in.reads != nil
 }
 
 // takes reports whether a function can be what is called with the arguments.
@@ -253,7 +269,10 @@ func (u arguments) choice(x *syntax.CallExpr, c callee) *plan.Choice {
 }
 
 // unknownCall walks a call of what is no function that is known. It cannot get what only the kernel reads.
-func (u arguments) unknownCall(x *syntax.CallExpr) uval {
+func (u arguments) unknownCall(x *syntax.CallExpr, fn uval) uval {
+	if name, ok := fn.was.(plan.Builtin); ok && builtinOf(name).is(readsKernel) {
+		wrong(x.Lparen, readsByName, name)
+	}
 	vals := make([]uval, len(x.Args))
 	for i, a := range x.Args {
 		vals[i] = u.expr(argValue(a))
@@ -262,6 +281,7 @@ func (u arguments) unknownCall(x *syntax.CallExpr) uval {
 		u.frame.chooses(&chosenArg{call: x})
 		return uval{}
 	}
+	u.noReaders(x.Args, vals)
 	for _, v := range vals {
 		u.capture(v)
 	}

@@ -50,6 +50,13 @@ func (u *userWalk) captureAll(list []syntax.Expr) []uval {
 	return out
 }
 
+// captureElements walks the elements of a tuple or list that user space makes.
+func (u *userWalk) captureElements(list []syntax.Expr) []uval {
+	out := u.captureAll(list)
+	u.noBuiltins(list, out)
+	return out
+}
+
 // captureExpr walks an expression whose value user space needs; after a mistake
 // in it the walk goes on with the next one.
 func (u *userWalk) captureExpr(x syntax.Expr) (v uval) {
@@ -90,9 +97,9 @@ func (u *userWalk) expr(x syntax.Expr) uval {
 	case *syntax.CondExpr:
 		return u.condExpr(x)
 	case *syntax.TupleExpr:
-		return constTuple(uval{typ: "tuple", elems: u.captureAll(x.List)})
+		return constTuple(uval{typ: "tuple", elems: u.captureElements(x.List)})
 	case *syntax.ListExpr:
-		return uval{typ: "list", elems: u.captureAll(x.List)}
+		return uval{typ: "list", elems: u.captureElements(x.List)}
 	case *syntax.DictExpr:
 		return u.dictExpr(x)
 	case *syntax.SliceExpr:
@@ -108,7 +115,7 @@ func (u *userWalk) expr(x syntax.Expr) uval {
 		return uval{typ: sliced(typeName(recv)), bits: fieldWidth(recv), may: recv.callees(), held: recv.holds()}
 	case *syntax.LambdaExpr:
 		f := u.calling().defined(x, "", x.Function.(*resolve.Function)).fn
-		f.chosen = u.calling().function(f)
+		u.calling().function(f)
 		return uval{fn: f, away: true}
 	case *syntax.Comprehension:
 		return u.rounds().comprehension(x)
@@ -124,6 +131,7 @@ func (u *userWalk) dictExpr(x *syntax.DictExpr) uval {
 		u.capture(k)
 		v := u.expr(entry.Value)
 		u.capture(v)
+		u.noBuiltins([]syntax.Expr{entry.Value}, []uval{v})
 		keys, vals = append(keys, k), append(vals, v)
 	}
 	return uval{typ: "dict", entries: entriesOf(keys, vals), may: calleesOf(vals),

@@ -122,8 +122,8 @@ func (g givenList) anyHeld() bool {
 	return g.held != 0 || slices.ContainsFunc(g.list, func(a given) bool { return a.v.holds() != 0 })
 }
 
-// readAtHeld reports whether a function may read where a value leads that user space has chosen.
+// readAtHeld reports whether a function may read memory, or where a value leads that user space has chosen.
 func (g givenList) readAtHeld(fn *plan.Func) bool {
 	structs := slices.ContainsFunc(g.list, func(a given) bool { return a.v.holds()&heldStructs != 0 })
-	return structs || g.held&heldStructs != 0 || g.anyHeld() && readsIn(fn, map[*plan.Func]bool{})
+	return structs || g.held&heldStructs != 0 || readsIn(fn, map[*plan.Func]bool{})
 }

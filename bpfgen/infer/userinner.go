@@ -49,7 +49,7 @@ func (u arguments) callInner(f *inner, x *syntax.CallExpr) uval {
 			u.capture(v)
 		}
 		if f.name == "" { // a def or a lambda with a name was walked where that is
-			f.chosen = u.function(f)
+			u.function(f)
 		}
 		f.mayLeave()
 		return uval{}
@@ -113,8 +113,8 @@ func (u arguments) newCopy(f *inner) *plan.Copy {
 }
 
 // function walks a function defined inside the handler: it may run later,
-// when another event is current. It gives uframe.chosen.
-func (u arguments) function(f *inner) *chosenArg {
+// when another event is current. What must be known of its calls is in f then.
+func (u arguments) function(f *inner) {
 	at, def, defaults := f.node, f.def, f.defaults
 	outer, was := u.frame, u.nested
 	u.frame = newFrame(nil, def)
@@ -140,7 +140,6 @@ func (u arguments) function(f *inner) *chosenArg {
 	for _, r := range u.frame.returns {
 		u.capture(r)
 	}
-	chosen := u.frame.chosen
+	f.chosen, f.reads = u.frame.chosen, u.frame.reads
 	u.frame, u.nested, u.inside = outer, was, inside
-	return chosen
 }

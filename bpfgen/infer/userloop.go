@@ -158,6 +158,9 @@ func (u rounds) over(at syntax.Node, x syntax.Expr, loop loopBody) iterated {
 	for i := range list {
 		u.capture(v.elems[i])
 	}
+	if list != nil {
+		u.noBuiltins(list, v.elems)
+	}
 	return iterated{elems: v.elems, bits: fieldWidth(v), may: v.callees(), held: v.holds()}
 }
 

@@ -45,7 +45,7 @@ func (u *userWalk) stmt(s syntax.Stmt) bool {
 	case *syntax.DefStmt:
 		v := u.calling().defined(s, s.Name.Name, s.Function.(*resolve.Function))
 		u.bind(s.Name.Binding.(*resolve.Binding), v)
-		v.fn.chosen = u.calling().function(v.fn)
+		u.calling().function(v.fn)
 	case *syntax.BranchStmt:
 		return s.Token == syntax.PASS
 	}
@@ -73,7 +73,7 @@ func (u *userWalk) assign(s *syntax.AssignStmt) {
 		was, more := u.expr(s.LHS), u.expr(s.RHS)
 		u.capture(was)
 		u.capture(more)
-		u.eachAs(s.LHS, uval{held: was.holds() | more.holds()})
+		u.eachAs(s.LHS, uval{held: was.holds() | more.holds(), may: withCallees(was.callees(), more.callees()...)})
 		return
 	}
 	u.assignTo(s.LHS, s.RHS)
@@ -90,7 +90,7 @@ func (u *userWalk) assignment(lhs, rhs syntax.Expr) (bind func()) {
 		var v uval
 		if l, ok := unparen(rhs).(*syntax.LambdaExpr); ok {
 			v = u.calling().defined(l, id.Name, l.Function.(*resolve.Function))
-			v.fn.chosen = u.calling().function(v.fn)
+			u.calling().function(v.fn)
 		} else {
 			v = u.expr(rhs)
 		}
@@ -105,6 +105,7 @@ func (u *userWalk) assignment(lhs, rhs syntax.Expr) (bind func()) {
 	v := u.expr(rhs)
 	if at, ok := unparen(lhs).(*syntax.IndexExpr); ok {
 		u.keeps(at.X, v)
+		u.keepsFunctions(at.X, []syntax.Expr{rhs}, []uval{v})
 	}
 	u.certain().checkStored(lhs, v)
 	u.certain().checkUnpacked(lhs, rhs, v)

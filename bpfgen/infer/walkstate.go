@@ -366,6 +366,9 @@ type uframe struct {
 	// chosen is the first e.args[i] in a generic function whose i only a call of it gives. A use of the function by
 	// which its calls are not known is then refused (mayLeave). It is nil where there is none.
 	chosen *chosenArg
+	// reads is the first call in a generic function that reads memory where user space says (userreads.go). It is nil
+	// where there is none.
+	reads *memoryRead
 	// always are the statements of a handler that run at each event. It is nil until somebody asks.
 	always map[syntax.Stmt]bool
 }
@@ -393,6 +396,8 @@ type inner struct {
 	// chosen is the first e.args[i] in it of which only its calls say which argument it is. It is nil where there is
 	// none.
 	chosen *chosenArg
+	// reads is the first call in it that reads memory where only user space says. It is nil where there is none.
+	reads *memoryRead
 }
 
 // A chosenArg is an e.args[i] where user space computes i: which of them to read the kernel must know. Or it is a field
@@ -408,6 +413,12 @@ type chosenArg struct {
 	// shared is a variable of i that functions inside read when they are called, where it has changed, and param one
 	// that is a parameter of a function inside; nil: none.
 	shared, param *syntax.Ident
+}
+
+// A memoryRead is a call of a builtin that reads memory, or the builtin itself where it is given.
+type memoryRead struct {
+	name plan.Builtin
+	pos  plan.Pos
 }
 
 // loopVars are the variables that a loop assigns, with the captures of all that they can be.

@@ -147,7 +147,7 @@ const usedParts = `(-3, True, False, -4, 1, "hello", 99, -3, 2, -3)`
 //
 // > It does not matter how it is called: by a name, with names, `*` and `**`, or where it stands.
 // > Where user space decides which function a call runs, what each of them uses is read: of those in a list, a dict
-// > or a record of the script, of those that a condition or a loop chooses, of arguments and of results.
+// > or a record, of those that a condition or a loop chooses, of arguments and of results.
 // > A loop over an array of structs reads the parts of each of them: in `for x in p.sa: print(x.a)` the first `x.a` is
 // > `p.sa[0].a`.
 func TestWaysToCall(t *testing.T) {
@@ -194,16 +194,20 @@ func TestWaysToCall(t *testing.T) {
 
 // What a function takes of the event cannot be read where it is not known which one is called.
 //
-// > To a function that comes there otherwise, as by `l.append(f)`, a call can give numbers and texts, but no struct and
-// > not the event: that is an error.
+// > To a function that comes there otherwise, as out of a list of the script by `KEPT.append(f)`, a call can give
+// > numbers and texts, but no struct and not the event: that is an error.
+// > A function that reads memory is refused where it goes there.
 func TestUnknownFunctions(t *testing.T) {
 	needTracing(t)
 	need.Sources(t, "../..")
 	binary := need.Built(t, "gcc -g -O0", "parts.c", calledParts)
 	for _, c := range []struct{ lines, stdout, stderr string }{
 		{"l = []\n    l.append(lambda n: n)\n    print(l[0](e.args.n), l[0](cstr(e.args.p.str)))", "-3 hello\n", ""},
-		{"l = []\n    l.append(lambda p: p.x.a)\n    print(l[0](e.args.p))", "", ":5:15: which function"},
-		{"l = []\n    l.append(lambda e: e.pid)\n    print(l[0](e))", "", ":5:15: which function"},
+		{"l = []\n    l.append(lambda e: e.args.n)\n    print(l[0](e))", "-3\n", ""},
+		{"l = []\n    put = l.append\n    put(lambda p: p.x.a)\n    print(l[0](e.args.p))", "", "6:15: which function"},
+		{"l = []\n    put = l.append\n    put(lambda e: e.pid)\n    print(l[0](e))", "", ":6:15: which function"},
+		{"K.append(lambda p: cstr(p))\n    print(K[1](e.args[0]))", "", ":3:14: who calls this function is not known"},
+		{"l = []\n    put = l.append\n    put(lambda p: cstr(p))", "", ":5:9: who calls this function is not known"},
 		{"K[0] = lambda n: -n\n    print(K[0](e.args.n))", "3\n", ""},
 		{"K[0] = lambda p: p.x.a\n    print(K[0](e.args.p))", "", ":4:15: what this function takes"},
 		{"print([x.a for x in sorted(e.args.p.sa)])", "", ":3:14: user space decides which part of the event this is"},
