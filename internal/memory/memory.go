@@ -47,8 +47,9 @@ type Budget struct {
 	// value: events on their way, names of addresses.
 	base    uint64
 	buffers atomic.Uint64
-	// narrow is held by who takes much for a while where little is left.
+	// narrow is held by who takes much for a while where little is left. inside is what those take who do so now.
 	narrow sync.Mutex
+	inside atomic.Int64
 	// isOver: the values have taken more. closed: nobody looks any more.
 	isOver, closed atomic.Bool
 }
@@ -126,7 +127,8 @@ type mark struct {
 func (b *Budget) look(collection, live, goal uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if live > b.limit+b.base+b.buffers.Load() && collection > b.seen {
+	others := b.base + b.buffers.Load() + uint64(max(0, b.inside.Load()))
+	if live > b.limit+others && collection > b.seen {
 		b.isOver.Store(true)
 		b.over()
 	}
@@ -153,8 +155,27 @@ func (b *Budget) Holds(n uint64) {
 }
 
 // Pause lets more live than values may take, until Holds is called: what compiles a script and loads it takes more than
-// that for a while.
-func (b *Budget) Pause() { b.Holds(unlimited) }
+// that for a while. loaded is called behind that: what has been kept since is not the script's, as the types of its
+// programs.
+func (b *Budget) Pause() (loaded func()) {
+	b.Holds(unlimited)
+	if b == nil || !b.fixed {
+		return func() {}
+	}
+	before := liveNow()
+	return func() {
+		after := liveNow()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.base = max(b.base, after-min(before, after))
+	}
+}
+
+// liveNow is what is live, which is found out by a collection.
+func liveNow() uint64 {
+	runtime.GC()
+	return read("gc/heap/live:bytes")
+}
 
 // room is what a run takes beside the maps at least.
 const room = 6 << 20

@@ -79,9 +79,31 @@ func TestBuffersAreNoValues(t *testing.T) {
 		t.Error("what compiles the script counts as values")
 	}
 	b.Holds(2 << 20)
-	if b.look(3, b.most+9<<20, 64<<20); over != 1 {
+	leave, err := b.Enter(8 << 20)
+	if b.look(3, b.most+9<<20, 64<<20); over != 0 || err != nil {
+		t.Error("what reads names for a while counts as values", err)
+	}
+	leave()
+	if b.look(4, b.most+9<<20, 64<<20); over != 1 {
 		t.Error("values beside events do not count")
 	}
+}
+
+// What is kept of a script that was loaded is not what its values take, where they have a part of what was asked for.
+func TestLoadedIsNoValue(t *testing.T) {
+	over := 0
+	b := New(32<<20, func() { over++ })
+	loaded := b.Pause()
+	kept := make([]byte, 16<<20)
+	loaded()
+	b.Holds(0)
+	if b.look(1, b.most+15<<20, 64<<20); over != 0 {
+		t.Error("what was loaded counts as values")
+	}
+	if b.look(2, b.most+20<<20, 64<<20); over != 1 {
+		t.Error("values beside what was loaded do not count")
+	}
+	runtime.KeepAlive(kept)
 }
 
 // Where the next collection would come at once, the collector gets room, though less is live than the budget has.

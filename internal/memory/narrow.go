@@ -12,8 +12,11 @@ const spare = 3 << 20
 // left in the control group of this process, one enters after another, and it is an error where there is no room even
 // so: the kernel would end the run without a word. leave is called behind that. Any goroutine may call it.
 func (b *Budget) Enter(n uint64) (leave func(), err error) {
-	if b == nil || InGroup() >= tight {
+	if b == nil {
 		return func() {}, nil
+	}
+	if InGroup() >= tight {
+		return b.in(n, func() {}), nil
 	}
 	b.narrow.Lock()
 	if InGroup() < n+spare {
@@ -24,5 +27,14 @@ func (b *Budget) Enter(n uint64) (leave func(), err error) {
 		return nil, fmt.Errorf("the control group (cgroup) of startrace leaves %s of memory, and that wants %s: raise "+
 			"its limit", inMB(left), inMB(n+spare+1<<20-1))
 	}
-	return b.narrow.Unlock, nil
+	return b.in(n, b.narrow.Unlock), nil
+}
+
+// in notes that somebody takes n bytes, until what it gives is called, which calls left.
+func (b *Budget) in(n uint64, left func()) (leave func()) {
+	b.inside.Add(int64(n))
+	return func() {
+		b.inside.Add(-int64(n))
+		left()
+	}
 }

@@ -93,10 +93,11 @@ func (s *session) load(p *parts.Part) (err error) {
 	if infer.Grows(p.Plan) || infer.InFiles(p.Plan) {
 		s.mayGrow(sharing(), nil)
 	}
-	s.budget.Pause()
+	loaded := s.budget.Pause()
 	if err := s.loader.Load(p); err != nil {
 		return s.machine.WithCause(err)
 	}
+	loaded()
 	s.host.Env().Declared = true
 	s.loader.SayAttached(p)
 	if s.growth == nil && p.Loaded.InModules() { // which can be unloaded and loaded again
