@@ -213,7 +213,16 @@ func (b library) meant(x val, id kernel.TypeID, pos plan.Pos) val {
 // optional is what a std::optional holds, None where that is nothing: of a class in memory its address.
 func (b library) optional(x val, there, held kernel.Field, pos plan.Pos) val {
 	is := b.rv(b.part(x, there, pos), pos)
-	return b.ifThere(is, b.part(x, held, pos), pos)
+	return b.ifThere(is, b.part(unlessLost(is, x), held, pos), pos)
+}
+
+// unlessLost is a value in parts, of which one, is, tells what the others mean. Where nobody knows that one, the others
+// mean nothing, though they may have a place: it is a value that has none.
+func unlessLost(is *tree.Expr, x val) val {
+	if !isLost(is) {
+		return x
+	}
+	return objVal(&regStruct{id: structOf(x), nowhere: true})
 }
 
 // ifThere is v where is holds, else None.

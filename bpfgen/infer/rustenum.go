@@ -78,30 +78,32 @@ func empty(btf *kernel.BTF, o *rustEnum, i int) bool {
 
 // variant is what is in a variant, None where the enum is another one.
 func (b library) variant(o *rustEnum, i int, pos plan.Pos) val {
-	is, v := b.isVariant(o, i, pos), b.content(o, i, pos)
+	is := b.isVariant(o, i, pos)
+	v := b.content(unlessLost(is, o.parts), o, i, pos)
 	if list, ok := b.asHeldList(is, v, pos); ok && is.Op != tree.OpUnreadable {
 		return list
 	}
 	return b.ifThere(is, v, pos)
 }
 
-// content is what is in a variant, whether it is that one or not: the only member of a tuple, or the struct.
-func (b library) content(o *rustEnum, i int, pos plan.Pos) val {
+// content is what the parts of an enum have of a variant, whether it is that one or not: the only member of a tuple, or
+// the struct.
+func (b library) content(parts val, o *rustEnum, i int, pos plan.Pos) val {
 	name := o.Variants[i].Name
-	f, ok := b.member(structOf(o.parts), path{name}, pos)
+	f, ok := b.member(structOf(parts), path{name}, pos)
 	btf := b.u.btf(pos)
 	fields := btf.Fields(btf.Skip(f.Type))
 	tuple := ok && len(fields) > 0 && fields[0] == "__0"
 	if tuple && len(fields) == 1 {
-		f, ok = b.member(structOf(o.parts), path{name, "__0"}, pos)
+		f, ok = b.member(structOf(parts), path{name, "__0"}, pos)
 	}
 	switch {
 	case !ok:
 		return unknownKind(pos)
 	case tuple && len(fields) > 1:
-		return b.tuple(o.parts, path{name}, len(fields), pos)
+		return b.tuple(parts, path{name}, len(fields), pos)
 	}
-	return b.part(o.parts, f, pos)
+	return b.part(parts, f, pos)
 }
 
 // discriminant is the number that tells which variant there is.
