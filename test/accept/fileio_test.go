@@ -268,7 +268,7 @@ def closes():
     probe(ended, lambda e: [say(e, "C", one.file) for one in left(e)], kernel = lambda e: record())
 
 def opens():
-    probe(executed(), lambda e: say(e, "RO", e.file))
+    probe(executed(), lambda e: say(e, "RO", e.file if e.name == None else e.folder + "/" + e.name))
 `
 
 // A file that nobody closes is closed by the end of the last process that has it, once, and not when another one leaves
@@ -291,12 +291,34 @@ func TestFatraceCloses(t *testing.T) {
 	}
 }
 
-// The dynamic linker of a program that is executed is opened, too, after the program.
+// What execve opens has a line each: a program that begins with #!, the program that it names, the dynamic linker of
+// that. The last of them is read from the memory of the process, of which kernels have different forms.
 func TestFatraceInterpreter(t *testing.T) {
 	path := traceable(t, "chain-shared")
-	if !kernelFunctions(t) {
-		t.Skip("needs a kernel with CONFIG_KPROBES")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "script"), []byte("#!"+path+"\n"), 0o700); err != nil {
+		t.Fatal(err)
 	}
+	e := startrace(t, script(t, seenFiles+"opens()\n"), "-c", fmt.Sprintf(`sh -c "cd %s; ./script; true"`, dir)).ok(t)
+	program := `\n\S+\(\d+\): RO ` + regexp.QuoteMeta(path)
+	e.has(t, `(?m)^script\(\d+\): RO `+regexp.QuoteMeta(dir)+`/./script`+program+`\n\S+\(\d+\): RO \S*/ld-linux\S*$`)
+}
+
+// A program without a dynamic linker has one line.
+func TestFatraceStatic(t *testing.T) {
+	path := traceable(t, "chain")
 	e := startrace(t, script(t, seenFiles+"opens()\n"), "-c", path).ok(t)
-	e.has(t, `(?m)^\S+\(\d+\): RO `+regexp.QuoteMeta(path)+`\n\S+\(\d+\): RO \S*/ld-linux\S*$`)
+	if lines := linesWith(e.stdout, "chain("); len(lines) != 1 && e.skipped(t) == 0 {
+		t.Errorf("want one line of the program:\n%s", excerpt(e.stdout))
+	}
+}
+
+// What a program stores into a file that it has mapped is a line for each page, and a write of filetop.
+func TestMemoryWrites(t *testing.T) {
+	dir := reflinks(t)
+	e, d := tool(t, []string{"fatrace"}, "moves", dir)
+	line := fmt.Sprintf("(%d) memory write size %d %s/mapped", d.PID, os.Getpagesize(), dir)
+	checkAccount(t, e, len(linesWith(e.stdout, line)), 3)
+	e, d = tool(t, []string{"filetop", "-i", "1h", "-r", "100"}, "moves", dir)
+	e.has(t, fmt.Sprintf(`(?m)^ *%d +wl-moves +mapped +\S+ +\d+ +0 +3 +0 +%[2]d +%[2]d$`, d.PID, 3*os.Getpagesize()))
 }
