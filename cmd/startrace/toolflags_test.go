@@ -155,7 +155,7 @@ func explained(tool, flag, value string) string {
 // Switches that mean the opposite of each other are not given together.
 func TestToolSwitchesThatExclude(t *testing.T) {
 	for _, line := range []string{"profile -K -U", "offcputime -K -U", "cpudist -P -L", "stack syscall:read -U --both",
-		"memleak -K -l jemalloc", "klockstat --hold --type spin"} {
+		"memleak -K -l jemalloc", "klockstat --hold --type spin", "klockstat --stacks --by lock"} {
 		var out bytes.Buffer
 		_, err := session.Run(session.Options{Own: behindFile, Args: strings.Fields(line),
 			Stdout: &out, Stderr: &out})

@@ -412,6 +412,11 @@ func TestKlockstat(t *testing.T) {
 	if rows := linesWith(e.stdout, "write_iter"); len(rows) > 0 {
 		t.Errorf("a lock of another type: %q", rows)
 	}
+	for by, row := range map[string]string{"lock": `rwsem *`, "function": `\w*write_iter`,
+		"address": `0x[0-9a-f]{16} rwsem +\w*write_iter`} {
+		e = startrace(t, "klockstat", "-t", "write", "--by", by, "-c", command).ok(t)
+		e.has(t, `(?m)^ +[1-9]\d* +\d+ +\d+\.\d +\d+ `+row+`$`)
+	}
 	e = startrace(t, "klockstat", "-s", "-c", command).ok(t)
 	e.has(t, `(?m)^ +\w*down_write\S*\n +\w*write_iter`) // on 6.1 the slow path has the place of its caller
 }
