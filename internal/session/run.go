@@ -132,6 +132,7 @@ func (s *session) begin() {
 	if s.Twins != nil {
 		s.timers.Clear() // what they take, user space would have no more
 	}
+	s.clock.listen()
 	s.timers.Begin(now)
 	s.begun, s.began = true, now
 	if s.Duration > 0 {
@@ -184,6 +185,7 @@ func (s *session) exitCode() int {
 // perf tracepoints; everything has been printed by then.
 func (s *session) close() {
 	s.budget.Close()
+	s.closing(s.clock)
 	s.target.Stop()
 	s.bell.SetReader(nil)
 	for _, p := range slices.Backward(s.loaded.parts.All) {
