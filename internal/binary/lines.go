@@ -7,8 +7,10 @@ import (
 	"path"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/startrace/startrace/internal/callframe"
+	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/gofunc"
 	"github.com/startrace/startrace/internal/locals"
@@ -68,7 +70,7 @@ func (f *Finder) inBlocks(e *elffile.File, at *File, table *signature.Functions,
 		if b := blockOf(scope); !seen[b] || !scope.Plain && p.Begins && !ofGo(e, p.Addr) {
 			seen[b] = true
 			if scope.Plain || ofGo(e, p.Addr) {
-				p = joined(e, places, p, func(addr uint64) bool {
+				p = joined(e, places, p, optimizedByGo(table.Data(), p.Addr), func(addr uint64) bool {
 					there, err := finder.At(addr, source)
 					return err == nil && there != nil && blockOf(there) == b
 				})
@@ -104,8 +106,10 @@ func madeByGo(e *elffile.File, addr uint64, scope *locals.Scope) bool {
 	return scope.Trampoline && !scope.Inlined && ofGo(e, addr)
 }
 
-// joined is the place at which all ways to a line have come together, where its first instruction only jumps there.
-func joined(e *elffile.File, places *sourceline.Places, p sourceline.Place, own func(uint64) bool) sourceline.Place {
+// joined is the place at which all ways to a line have come together, where its first instruction only jumps there. Of
+// a loop in code that Go optimized it is where that is entered.
+func joined(e *elffile.File, places *sourceline.Places, p sourceline.Place, byEntry bool,
+	own func(uint64) bool) sourceline.Place {
 	around, ok := e.At(p.Addr)
 	if !ok {
 		return p
@@ -114,17 +118,38 @@ func joined(e *elffile.File, places *sourceline.Places, p sourceline.Place, own 
 	if err != nil || p.Addr-around.Addr >= uint64(len(code)) {
 		return p
 	}
-	offset := gofunc.Joined(runtime.GOARCH, code, int(p.Addr-around.Addr), ofGo(e, p.Addr),
-		func(offset int) bool {
-			addr := around.Addr + uint64(offset)
-			_, of := places.End(addr)
-			return of && own(addr)
-		})
+	flow, err := gofunc.NewFlow(runtime.GOARCH, code)
+	if err != nil {
+		return p
+	}
+	ownOffset := func(offset int) bool {
+		addr := around.Addr + uint64(offset)
+		_, of := places.End(addr)
+		return of && own(addr)
+	}
+	offset := flow.Joined(int(p.Addr-around.Addr), ofGo(e, p.Addr), ownOffset)
+	if byEntry {
+		offset = flow.Entry(offset, ownOffset)
+	}
 	if there := around.Addr + uint64(offset); there != p.Addr {
 		p.Addr = there
 		p.Next, _ = places.End(there)
 	}
 	return p
+}
+
+// optimizedByGo reports whether the code at an address is of Go, and optimized.
+func optimizedByGo(d *dwarfinfo.Data, addr uint64) bool {
+	u, err := d.UnitOf(addr)
+	if err != nil || u == nil {
+		return false
+	}
+	root, err := u.Root()
+	if err != nil || root == nil {
+		return false
+	}
+	producer, _ := root.Val(dwarf.AttrProducer).(string)
+	return strings.HasPrefix(producer, "Go ") && !slices.Contains(strings.Fields(producer), "-N")
 }
 
 // ofGo reports whether Go has compiled an instruction.

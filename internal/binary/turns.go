@@ -27,7 +27,11 @@ func turns(e *elffile.File, fn elffile.Function, entry uint64) bool {
 	}
 	for _, p := range append([]elffile.Function{fn}, e.Parts(fn)...) {
 		code, err := e.Code(p.Addr, p.Size)
-		if err == nil && gofunc.JumpsTo(runtime.GOARCH, code, int(int64(entry-p.Addr))) {
+		if err != nil {
+			continue
+		}
+		// What is no instruction ends the look.
+		if flow, _ := gofunc.NewFlow(runtime.GOARCH, code); flow != nil && flow.JumpedTo(int(int64(entry-p.Addr))) {
 			return true
 		}
 	}

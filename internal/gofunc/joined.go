@@ -1,6 +1,9 @@
 package gofunc
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // mostJumps is how many jumps are followed at most, one behind the other.
 const mostJumps = 64
@@ -14,21 +17,10 @@ const mostJumps = 64
 //
 // The head of a loop, to which each turn comes, is gone to where always is set. Otherwise it is only where a way leads
 // into the loop that does not come by the jump: gcc lets a break of one loop, and its end, go into the next so.
-func Joined(arch string, code []byte, offset int, always bool, own func(int) bool) int {
-	next, err := decoder(arch, code)
-	if err != nil {
-		return offset
-	}
-	if in, err := next(code, offset); err != nil || in.kind != jump {
-		return offset
-	}
-	ways, err := waysOf(next, code)
-	if err != nil {
-		return offset
-	}
+func (f *Flow) Joined(offset int, always bool, own func(int) bool) int {
 	for range mostJumps {
-		in, ok := ways.in[offset]
-		if !ok || in.kind != jump || !own(in.target) || !always && !ways.entered(in.target, offset) {
+		in, ok := f.in[offset]
+		if !ok || in.kind != jump || !own(in.target) || !always && !f.entered(in.target, offset) {
 			break
 		}
 		offset = in.target
@@ -36,63 +28,39 @@ func Joined(arch string, code []byte, offset int, always bool, own func(int) boo
 	return offset
 }
 
-// ways are those through the code of a function.
-type ways struct {
-	in map[int]instruction // by their offsets
-}
-
-func waysOf(next decode, code []byte) (*ways, error) {
-	w := &ways{map[int]instruction{}}
-	for at := 0; at < len(code); {
-		in, err := next(code, at)
-		if err != nil {
-			return nil, err
-		}
-		w.in[at] = in
-		at += in.size
-	}
-	return w, nil
-}
-
-// from are the offsets to which an instruction can go on.
-func (w *ways) from(in instruction) []int {
-	switch in.kind {
-	case plain, call:
-		return []int{in.at + in.size}
-	case branch:
-		return []int{in.at + in.size, in.target}
-	case jump:
-		return []int{in.target}
-	}
-	return nil
-}
-
-// reach are the instructions to which the one at an offset leads, on ways that do not come by another one. It is one of
-// them itself.
-func (w *ways) reach(offset, without int) map[int]bool {
-	seen, todo := map[int]bool{}, []int{offset}
-	for len(todo) > 0 {
-		at := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		in, ok := w.in[at]
-		if !ok || seen[at] || at == without {
-			continue
-		}
-		seen[at] = true
-		todo = append(todo, w.from(in)...)
-	}
-	return seen
-}
-
 // entered reports whether a way comes to the instruction at an offset otherwise than by one jump, and by no turn of a
 // loop that begins there: the function can go it without having been there before.
-func (w *ways) entered(offset, jump int) bool {
-	inside, around := w.reach(offset, -1), w.reach(0, offset)
-	for at, in := range w.in {
+func (f *Flow) entered(offset, jump int) bool {
+	inside, around := f.reach(offset, nowhere), f.reach(0, offset)
+	for at, in := range f.in {
 		turn := inside[at] && !around[at]
-		if at != jump && !turn && slices.Contains(w.from(in), offset) {
+		if at != jump && !turn && slices.Contains(f.from(in), offset) {
 			return true
 		}
 	}
 	return false
+}
+
+// Entry is the jump by which all ways come into the loop that has the instruction at an offset, where it goes to what is
+// own, and is so itself or goes to another instruction than that; else it is the offset. Go with optimization often
+// leaves no more than that of how a loop begins, which it may count to the line before:
+//
+//	10  jmp 20      once
+//	12  …
+//	1c  inc rax     each turn
+//	20  cmp rax, 3
+//	24  jl 12
+func (f *Flow) Entry(offset int, own func(int) bool) int {
+	entry := offset
+	for _, at := range slices.Sorted(maps.Keys(f.in)) {
+		in := f.in[at]
+		switch {
+		case in.kind != jump || !own(in.target) || !f.again(offset, at) || f.reach(0, at)[offset]:
+		case own(at):
+			return at
+		case in.target != offset:
+			entry = at
+		}
+	}
+	return entry
 }
