@@ -76,7 +76,7 @@ var layers = []layer{
 		[]string{starlark, unix}},
 	{"internal/changes", []string{"bpfgen/infer", "internal/attach", "internal/bell", "internal/filewatch",
 		"internal/format", "internal/kernel", "internal/loading", "internal/mistake", "internal/parts",
-		"internal/plan"}, nil},
+		"internal/plan"}, []string{unix}},
 	{"internal/loading", []string{"bpfgen", "internal/attach", "internal/bell", "internal/binary",
 		"internal/elffile", "internal/explain", "internal/format", "internal/locate", "internal/machine",
 		"internal/memory", "internal/mistake", "internal/output", "internal/parts", "internal/plan",

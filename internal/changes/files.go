@@ -2,8 +2,12 @@ package changes
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/internal/attach"
@@ -26,9 +30,30 @@ type files struct {
 	// watch hears of changes. It is nil before the first file is added.
 	watch *filewatch.Watch
 	// changes is what was heard since renewFiles was called last.
-	changes inbox[filewatch.Change]
+	changes inbox[replaced]
 	// times is how often each file has changed so far.
 	times map[string]int
+}
+
+// A replaced file has changed, which was heard at a time.
+type replaced struct {
+	filewatch.Change
+	heard time.Time
+}
+
+// began is when the file got its name or was written: that is the last change of what the file system keeps of it,
+// where that was just before it was heard of. A link can lead to an older file.
+func (r *replaced) began() time.Time {
+	const mostLate = time.Second
+	var st unix.Stat_t
+	if err := unix.Stat(r.Path, &st); err != nil {
+		return r.heard
+	}
+	changed := time.Unix(st.Ctim.Unix())
+	if late := r.heard.Sub(changed); late < 0 || late > mostLate {
+		return r.heard
+	}
+	return changed
 }
 
 // maxTimes is how often the probes of a file are attached again: each time takes some 20 file descriptors.
@@ -58,7 +83,10 @@ func (f *files) add(file string) (err error) {
 			return err
 		}
 		f.changes.bell, f.times = f.loader.Run.Bell, map[string]int{}
-		go f.changes.fill(f.watch.Next)
+		go f.changes.fill(func() (replaced, error) {
+			change, err := f.watch.Next()
+			return replaced{change, time.Now()}, err
+		})
 	}
 	return f.watch.Add(file)
 }
@@ -98,7 +126,7 @@ func (g *Growth) detachIn(file string) {
 
 // renewFile makes parts of the probes in a file that has changed. Those in the file before stay for the processes that
 // run it.
-func (g *Growth) renewFile(change filewatch.Change) error {
+func (g *Growth) renewFile(change replaced) error {
 	host := g.loader.Run.Host
 	defer host.Recapture(host.Captured())
 	errs := []error{g.loader.Run.Machine.Programs().Forget(change.Path)}
@@ -118,16 +146,18 @@ func (g *Growth) renewFile(change filewatch.Change) error {
 	case len(attached) == 0:
 	case change.Written:
 		g.loader.Run.Messages.Sayf("%s was written anew: attached %s there again; %s", change.Path, enumerate(attached),
-			unseen)
+			unseen(change.began()))
 	default:
 		g.loader.Run.Messages.Sayf("%s is another file now: attached %s there, too; %s", change.Path,
-			enumerate(attached), unseen)
+			enumerate(attached), unseen(change.began()))
 	}
 	return errors.Join(errs...)
 }
 
-// unseen is said where probes come to a file that can have been run already.
-const unseen = "its calls before that were not seen"
+// unseen is said where probes come to a file that can have been run already since it began.
+func unseen(began time.Time) string {
+	return fmt.Sprintf("its calls in the %d ms before that were not seen", time.Since(began).Milliseconds()+1)
+}
 
 // loadIn loads the probes of a plan that are in a file, and gives their names. What the new file does not have is no
 // reason to leave out the others.
@@ -173,7 +203,7 @@ func attachedIn(p *parts.Part) (names []string) {
 }
 
 // sayLeft names the probes in the file that only its old contents have: ends of spans, and what first() has chosen.
-func (g *Growth) sayLeft(p *parts.Part, in *plan.Plan, change filewatch.Change) {
+func (g *Growth) sayLeft(p *parts.Part, in *plan.Plan, change replaced) {
 	var left []string
 	for _, probe := range p.Plan.Probes {
 		renewed := slices.Contains(in.Probes, probe)

@@ -31,6 +31,7 @@ func (s *session) loop() error {
 // everything that was recorded before their deadline, but not for long
 // (timers.Patience).
 func (s *session) turn(begin uint64) error {
+	s.growth.Grow() // before handlers, which can take long: calls in a file that was replaced are missed meanwhile
 	settled, err := s.delivery.TakeSome(begin)
 	if err != nil {
 		return err
@@ -38,7 +39,6 @@ func (s *session) turn(begin uint64) error {
 	s.budget.Holds(uint64(s.delivery.Size() + s.loaded.frames.Size()))
 	s.loader.SayTrouble()
 	s.delivery.Flush(settled)
-	s.growth.Grow()
 	s.cpus.Follow()
 	s.cgroup.Follow()
 	stop := func() bool { return s.halted() || s.timeUp }

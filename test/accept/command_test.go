@@ -137,10 +137,17 @@ func interact(t *testing.T, cmd *exec.Cmd) interactive {
 // await reads standard output to a line.
 func (r interactive) await(t *testing.T, want string) {
 	t.Helper()
+	for r.awaitBegin(t, want) != "" {
+	}
+}
+
+// awaitBegin reads standard output up to a line with a begin, and gives the rest of that line.
+func (r interactive) awaitBegin(t *testing.T, want string) string {
+	t.Helper()
 	for {
 		line, err := r.stdout.ReadString('\n')
-		if line == want+"\n" {
-			return
+		if rest, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), want); ok && err == nil {
+			return rest
 		}
 		if err != nil {
 			t.Fatalf("standard output ended before %q: %v\nstderr: %s", want, r.cmd.Wait(), r.stderr)

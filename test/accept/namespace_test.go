@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/startrace/startrace/test/tried"
 )
@@ -170,7 +171,9 @@ func overwrite(t *testing.T, path string) {
 // > attached in that one, too, and a message says so.
 // > What runs the file before is still seen.
 // > Ends of a span and what `first()` chose stay with the file before, which a message says.
-// > Calls in the new file are seen from that message on, some milliseconds after it got its name.
+// > Calls in the new file are seen from that message on.
+// > It says how long the file had its name by then, which is some milliseconds, or as long as a handler of the script
+// > takes just then.
 func TestReplacedDuringRun(t *testing.T) {
 	needTracing(t)
 	path := filepath.Join(t.TempDir(), "prog")
@@ -208,20 +211,35 @@ at_exit(lambda: print("counted", n.value))
 	}
 	probes := "uprobe:" + path + ":main.main, uprobe:" + path + ":main.run"
 	goOn("prog runs", "between True")
+	asked := time.Now()
 	install(t, path)
 	between := "uprobe:" + path + ":main.main → uprobe:" + path + ":main.run"
 	r.await(t, "startrace: "+path+" is another file now, in which "+between+" is not attached: run again for that")
-	r.await(t, path+" is another file now: attached "+probes+" there, too; its calls before that were not seen")
+	checkGap(t, asked, r.awaitBegin(t, path+" is another file now: attached "+probes+" there, too; "))
 	goOn("prog runs")
 	goOn("prog.old runs", "between True")
+	asked = time.Now()
 	overwrite(t, path)
 	r.await(t, "startrace: "+path+" was written anew, and "+between+" is not attached any more: run again for that")
-	r.await(t, path+" was written anew: attached "+probes+" there again; its calls before that were not seen")
+	checkGap(t, asked, r.awaitBegin(t, path+" was written anew: attached "+probes+" there again; "))
 	goOn("prog runs")
 	if e := r.end(t).ok(t); !strings.Contains(e.stdout, "counted 4\n") && e.skipped(t) == 0 {
 		t.Errorf("got %q, want four starts; stderr: %s", e.stdout, e.stderr)
 	}
 	tried.Many(t, "%d starts", 4)
+}
+
+// checkGap looks at how long a file that has changed since a time is said to have been without probes.
+func checkGap(t *testing.T, since time.Time, said string) {
+	t.Helper()
+	// The file system keeps times by the kernel's tick.
+	const tick = 10 * time.Millisecond
+	most := time.Since(since) + tick
+	var gap int64
+	if n, err := fmt.Sscanf(said, "its calls in the %d ms before that were not seen", &gap); n != 1 || gap < 1 ||
+		gap > most.Milliseconds()+1 {
+		t.Errorf("%s (%v), want at most %v", said, err, most)
+	}
 }
 
 // Each time takes descriptors and memory, so there is an end to it.
@@ -242,7 +260,7 @@ func TestReplacedOften(t *testing.T) {
 	r.await(t, "Attached 1 probe")
 	for range 16 {
 		install(t, path)
-		r.await(t, path+" is another file now: attached "+point+" there, too; its calls before that were not seen")
+		r.awaitBegin(t, path+" is another file now: attached "+point+" there, too; its calls in the ")
 	}
 	install(t, path)
 	r.await(t, "startrace: "+path+" was replaced more than 16 times: its probes are not attached again")
