@@ -291,9 +291,9 @@ func (p pointProgram) Static(string, string) ([]usdt.StaticProbe, *binary.File, 
 	return []usdt.StaticProbe{{Provider: "p", Name: "x", Places: at}}, p.file(), nil
 }
 
-func (pointProgram) Steps(*binary.File, binary.Function, uint64) error  { return nil }
-func (pointProgram) Inside(*binary.File, binary.Function, uint64) error { return nil }
-func (pointProgram) Split(*binary.File, binary.Function) string         { return "" }
+func (pointProgram) Steps(*binary.File, binary.Function, uint64) error      { return nil }
+func (pointProgram) Inside(*binary.File, binary.Function, uint64) error     { return nil }
+func (pointProgram) Split(*binary.File, binary.Function) (name, why string) { return "", "" }
 func (pointProgram) TypeNamed(string, string, *kernel.BTF) (kernel.TypeID, error) {
 	return 0, errors.New("there is no debug information")
 }

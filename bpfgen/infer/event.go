@@ -264,11 +264,12 @@ func (a *argsObj) argument(name string, pos plan.Pos) val {
 	return val{}
 }
 
-// mustNotBeSplit says that debug information is in a file that is not read.
+// mustNotBeSplit says that debug information is in a file that cannot be read.
 func mustNotBeSplit(f *funcView, pos plan.Pos) {
-	if file := f.Split(); file != "" {
-		wrong(pos, "the debug information of this function is in a file of its own, %s, which is not read: build its "+
-			"program without -gsplit-dwarf; without it e.args[0] is the first argument, a number", file)
+	if file, why := f.Split(); why != "" {
+		wrong(pos, "the debug information of this function is in a file of its own, %s, which %s: bring it where the "+
+			"compiler put it, or beside the program, or build the program anew; without it e.args[0] is the first "+
+			"argument, a number", file, why)
 	}
 }
 

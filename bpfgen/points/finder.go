@@ -122,8 +122,8 @@ type Programs interface {
 	Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, error)
 	// Signature is what debug information says of a function; nil where there is none.
 	Signature(at *binary.File, fn binary.Function) *signature.Signature
-	// Split is the file that has the debug information of a function, which is not read; "" where there is none.
-	Split(at *binary.File, fn binary.Function) string
+	// Split is the file that has the debug information of a function, and why that is not known; "" where it is.
+	Split(at *binary.File, fn binary.Function) (name, why string)
 	// Type is the type at a place in the debug information of a file, as one of btf.
 	Type(at *binary.File, off dwarf.Offset, btf *kernel.BTF) (kernel.TypeID, error)
 	// TypeNamed is the type of a name in a file, as one of btf.

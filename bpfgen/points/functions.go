@@ -149,8 +149,9 @@ type Function struct {
 	call *abi.Call
 	// sig gives what debug information says of a user function; nil: it is not asked.
 	sig func() *signature.Signature
-	// split gives the file that has the debug information of a user function, which is not read; nil: it is not asked.
-	split func() string
+	// split gives the file that has the debug information of a user function, and why that is not known; nil: it is not
+	// asked.
+	split func() (name, why string)
 	// typ gives the type at a place in the debug information that sig speaks of.
 	typ func(dwarf.Offset) (kernel.TypeID, error)
 	// Source is the line of the source that the point names, "cart.c:120"; "" where it names none. Of a copy of a
@@ -329,10 +330,11 @@ func (p *Function) Known() *signature.Signature {
 	return p.sig()
 }
 
-// Split is the file that has the debug information of the function, which is not read; "" where there is none.
-func (p *Function) Split() string {
+// Split is the file that has the debug information of the function, and why that is not known; "" where it is known, or
+// nobody has it.
+func (p *Function) Split() (name, why string) {
 	if p.split == nil {
-		return ""
+		return "", ""
 	}
 	return p.split()
 }

@@ -104,7 +104,7 @@ func (s search) userPlace(p *plan.Pattern, at *binary.File, fn binary.Function, 
 		s.atPlace(f, at, fn)
 	default:
 		f.definition = sync.OnceValue(func() string { return s.Programs.Definition(at, fn) })
-		f.split = sync.OnceValue(func() string { return s.Programs.Split(at, fn) })
+		f.split = sync.OnceValues(func() (name, why string) { return s.Programs.Split(at, fn) })
 	}
 	return f
 }

@@ -134,7 +134,9 @@ type Finder struct {
 	open map[string]*elffile.File
 	// debug are the files that have the debug information of these; nil: there is none. tables, types, lines and locals
 	// are what was read of it.
-	debug  map[string]*elffile.File
+	debug map[string]*elffile.File
+	// others are files that have parts of the debug information.
+	others []*elffile.File
 	tables map[string]*signature.Functions
 	types  map[string]*usertypes.Types
 	lines  map[string]*elffile.Lines
@@ -149,7 +151,10 @@ func (f *Finder) Close() error {
 	for _, e := range f.open {
 		errs = append(errs, e.Close())
 	}
-	f.open = nil
+	for _, e := range f.others {
+		errs = append(errs, e.Close())
+	}
+	f.open, f.others = nil, nil
 	return errors.Join(errs...)
 }
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/dwarffile"
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/signature"
@@ -67,16 +67,16 @@ func (f *Finder) onStack(at *File, addr uint64) bool {
 	return ok && e.Language(fn) == elffile.LanguageGoOnStack
 }
 
-// Split gives the name of the file that has the debug information of a function; "" where the program itself has it, or
-// nobody.
-func (f *Finder) Split(at *File, fn Function) string {
+// Split gives the name of the file that has the debug information of a function, and why that is not known; "" where it
+// is known, or nobody has it.
+func (f *Finder) Split(at *File, fn Function) (name, why string) {
 	e, table := f.open[at.Path], f.described(at)
 	if e == nil || table == nil {
-		return ""
+		return "", ""
 	}
 	addr, ok := e.Addr(fn.Start)
 	if !ok {
-		return ""
+		return "", ""
 	}
 	return table.Data().Split(addr)
 }
@@ -160,10 +160,11 @@ func (f *Finder) openSignatures(path string, e *elffile.File) (*signature.Functi
 	if debug == nil {
 		return nil, nil
 	}
-	return signature.Open(runtime.GOARCH, func(name string) (dwarfinfo.Section, error) {
-		r, size, err := debug.SectionReader(name)
-		return dwarfinfo.Section{Reader: r, Size: size}, err
-	})
+	opener := dwarffile.Opener{Program: e, Debug: debug, Keep: func(other *elffile.File) {
+		f.others = append(f.others, other)
+	}}
+	d, err := opener.Open()
+	return signature.New(runtime.GOARCH, d), err
 }
 
 // described are the functions of a file that is open, as its debug information tells of them; nil where it has none.

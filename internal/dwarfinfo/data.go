@@ -16,32 +16,30 @@ package dwarfinfo
 
 import (
 	"debug/dwarf"
-	"fmt"
 	"slices"
-	"sync"
 )
 
 // A Data is the debug information of one file. It belongs to one goroutine.
 type Data struct {
-	info, abbrev, str, lineStr, strOffsets, addr, ranges, rnglists, aranges Section
-	// loc, loclists and line are .debug_loc, .debug_loclists and .debug_line, which few ask for, and which may have to
-	// be unpacked.
-	loc, loclists, line func() (*Section, error)
+	// parts are the files that have it: the program's, and others (split.go, section.go).
+	parts  []*part
+	others Others
+	// splits are files of split units by their names and folders, and packages is the package, once packed says that it
+	// was looked for.
+	splits   map[[2]string][]*part
+	packages []*part
+	packed   bool
 
-	// typesAt is where the units of .debug_types begin, which are read as if they stood behind those of .debug_info.
-	typesAt int64
 	// types are the types that have units of their own, by their signatures; nil until one was asked for.
 	types map[uint64]dwarf.Offset
 
-	// units are all of them in the order of .debug_info; nil until they were looked for.
+	// units are all that were read, in the order of their offsets; nil until they were looked for.
 	units []*Unit
 	err   error // why they are not known
 	// tables are the tables of abbreviations that were read, by their offset and the sizes of offsets and addresses.
 	tables map[tableKey]*abbreviations
 	// pools are what these share.
 	pools []*pool
-	// abbrevs is .debug_abbrev; nil until it was read.
-	abbrevs []byte
 	// byAddress says which unit a range of addresses belongs to, by .debug_aranges, in ascending order; nil until it
 	// was read.
 	byAddress []unitRange
@@ -53,68 +51,26 @@ type Data struct {
 }
 
 type tableKey struct {
+	part            *part
 	at              uint64
 	offset, address int
 }
 
-// Open prepares to read. section gives a section by its name, the zero Section where there is none. nil: the file has
-// no debug information.
-func Open(section func(name string) (Section, error)) (*Data, error) {
-	d := &Data{tables: map[tableKey]*abbreviations{}}
-	for name, at := range map[string]*Section{
-		".debug_info": &d.info, ".debug_abbrev": &d.abbrev, ".debug_str": &d.str, ".debug_line_str": &d.lineStr,
-		".debug_str_offsets": &d.strOffsets, ".debug_addr": &d.addr, ".debug_ranges": &d.ranges,
-		".debug_rnglists": &d.rnglists, ".debug_aranges": &d.aranges,
-	} {
-		s, err := section(name)
-		if err != nil {
-			return nil, fmt.Errorf("read debug information: %w", err)
-		}
-		*at = s
+// Sections give a section of a file by its name, the zero Section where there is none.
+type Sections func(name string) (Section, error)
+
+// Open prepares to read a file, and what others have of its debug information. nil: it has none.
+func Open(section Sections, others Others) (*Data, error) {
+	d := &Data{tables: map[tableKey]*abbreviations{}, others: others}
+	p, err := d.openPart(section, "")
+	if err != nil {
+		return nil, err
 	}
-	if d.info.Size == 0 {
+	if p.info.Size == 0 {
 		return nil, nil
 	}
-	types, err := section(".debug_types")
-	if err != nil {
-		return nil, fmt.Errorf("read debug information: %w", err)
-	}
-	if d.typesAt = d.info.Size; types.Size > 0 {
-		d.info = d.info.followedBy(types)
-	}
-	later := func(name string) func() (*Section, error) {
-		return sync.OnceValues(func() (*Section, error) {
-			s, err := section(name)
-			if err != nil {
-				return nil, fmt.Errorf("read debug information: %w", err)
-			}
-			return &s, nil
-		})
-	}
-	d.loc, d.loclists, d.line = later(".debug_loc"), later(".debug_loclists"), later(".debug_line")
+	d.parts = []*part{p}
 	return d, nil
-}
-
-// table gives the abbreviations of a unit.
-func (d *Data) table(key tableKey) (*abbreviations, error) {
-	if t := d.tables[key]; t != nil {
-		return t, nil
-	}
-	if d.abbrevs == nil {
-		b, err := d.abbrev.Bytes(0, d.abbrev.Size)
-		if err != nil {
-			return nil, err
-		}
-		d.abbrevs = b
-	}
-	if key.at > uint64(len(d.abbrevs)) {
-		return nil, damaged("abbreviations at %d", key.at)
-	}
-	t, err := d.pool(key.offset, key.address).parse(&cursor{data: d.abbrevs, at: int(key.at)})
-	if err == nil {
-		d.tables[key] = t
-	}
-	return t, err
 }
 
 // pool gives that of tables of units with offsets and addresses of these sizes.
@@ -132,6 +88,7 @@ func (d *Data) pool(offset, address int) *pool {
 // A Unit is the information of one source file, or a part of it that others share.
 type Unit struct {
 	data *Data
+	part *part
 	// off is where its header begins in .debug_info, entries where its first entry does, and end is behind its last.
 	off, entries, end int64
 	version           int
@@ -140,6 +97,13 @@ type Unit struct {
 	abbrevAt          uint64
 	// kind is DW_UT_…, of which units before DWARF 5 have none, but those of .debug_types.
 	kind byte
+	// dwoID is the number of the compilation of a skeleton and of what it leads to.
+	dwoID uint64
+	// split is what a skeleton leads to, and skeleton is the one that leads here. packed is where its stretches of the
+	// sections of a package begin.
+	split    splitState
+	skeleton *Unit
+	packed   packed
 	// signature is that of the type of a unit of one, and typeAt where it is in the unit.
 	signature, typeAt uint64
 
@@ -148,6 +112,9 @@ type Unit struct {
 	// strBase, addrBase, rangeBase and locBase are where its part of .debug_str_offsets, .debug_addr, .debug_rnglists
 	// and .debug_loclists begins.
 	strBase, addrBase, rangeBase, locBase uint64
+	// oldRangeBase is where its part of .debug_ranges begins, and splitRanges that of the unit that a skeleton leads
+	// to.
+	oldRangeBase, splitRanges uint64
 	// low is DW_AT_low_pc, to which lists of ranges are relative.
 	low uint64
 
@@ -164,13 +131,39 @@ const (
 	unitSplitType = 0x06
 )
 
+// ofType reports whether the unit is one of a type.
+func (u *Unit) ofType() bool { return u.kind == unitType || u.kind == unitSplitType }
+
 // maxHeader is the longest header of a unit, in bytes: that of a unit of types with offsets of 64 bits.
 const maxHeader = 12 + 2 + 1 + 1 + 8 + 8 + 8
 
-// Units gives all units. Those behind a damaged header are not known.
+// Units gives all units, in place of skeletons what these lead to. Those behind a damaged header are not known.
 func (d *Data) Units() ([]*Unit, error) {
+	all, err := d.headers()
+	out := make([]*Unit, 0, len(all))
+	for _, u := range all {
+		if !u.part.split {
+			out = append(out, u.whole())
+		}
+	}
+	for _, u := range d.units {
+		if u.part.split && u.part.used && u.ofType() {
+			out = append(out, u)
+		}
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	return nil, err
+}
+
+// headers gives all units that were read, skeletons as they are.
+func (d *Data) headers() ([]*Unit, error) {
 	if d.units == nil && d.err == nil {
-		d.err = d.readUnits()
+		d.units, d.err = d.parts[0].readUnits()
+		if len(d.units) > 0 {
+			d.openShared()
+		}
 	}
 	if len(d.units) > 0 {
 		return d.units, nil
@@ -178,31 +171,15 @@ func (d *Data) Units() ([]*Unit, error) {
 	return nil, d.err
 }
 
-func (d *Data) readUnits() error {
-	for off := int64(0); off < d.info.Size; {
-		b, err := d.info.Bytes(off, min(maxHeader, d.info.Size-off))
-		if err != nil {
-			return err
-		}
-		u, err := d.header(off, b)
-		if err != nil {
-			return err
-		}
-		d.units = append(d.units, u)
-		off = u.end
-	}
-	return nil
-}
-
 // header reads the header of a unit.
-func (d *Data) header(off int64, b []byte) (*Unit, error) {
+func (p *part) header(off int64, b []byte) (*Unit, error) {
 	c := &cursor{data: b}
-	u := &Unit{data: d, off: off, offsetSize: 4}
+	u := &Unit{data: p.data, part: p, off: off, offsetSize: 4}
 	length := c.number(4)
 	if length == 0xffffffff {
 		u.offsetSize, length = 8, c.number(8)
 	}
-	if length > uint64(d.info.Size-off) || length == 0 {
+	if length > uint64(p.info.Size-off) || length == 0 {
 		return nil, damaged("a unit of %d bytes at %d", length, off)
 	}
 	u.end = off + int64(c.at) + int64(length)
@@ -212,19 +189,19 @@ func (d *Data) header(off int64, b []byte) (*Unit, error) {
 		u.abbrevAt = c.number(u.offsetSize)
 		switch u.kind {
 		case unitSkeleton, unitSplit:
-			c.take(8)
+			u.dwoID = c.number(8)
 		case unitType, unitSplitType:
 			u.signature, u.typeAt = c.number(8), c.number(u.offsetSize)
 		}
 	} else {
 		u.abbrevAt = c.number(u.offsetSize)
 		u.addressSize = int(c.number(1))
-		if off >= d.typesAt {
+		if off >= p.typesAt {
 			u.kind, u.signature, u.typeAt = unitType, c.number(8), c.number(u.offsetSize)
 		}
 	}
 	u.entries = off + int64(c.at)
-	if c.failed || u.version < 2 || u.version > 5 || u.addressSize != 4 && u.addressSize != 8 || u.end > d.info.Size ||
+	if c.failed || u.version < 2 || u.version > 5 || u.addressSize != 4 && u.addressSize != 8 || u.end > p.info.Size ||
 		u.entries > u.end {
 		return nil, damaged("the header of a unit at %d", off)
 	}
@@ -233,7 +210,7 @@ func (d *Data) header(off int64, b []byte) (*Unit, error) {
 
 // unitAt gives the unit that an offset of .debug_info lies in.
 func (d *Data) unitAt(off dwarf.Offset) (*Unit, error) {
-	units, err := d.Units()
+	units, err := d.headers()
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +229,7 @@ func (u *Unit) load() ([]byte, error) {
 	if u.bytes != nil {
 		return u.bytes, nil
 	}
-	b, err := u.data.info.Bytes(u.off, u.end-u.off)
+	b, err := u.read(u.end - u.off)
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +249,7 @@ func (u *Unit) load() ([]byte, error) {
 
 func (u *Unit) abbreviations() (err error) {
 	if u.table == nil {
-		u.table, err = u.data.table(tableKey{u.abbrevAt, u.offsetSize, u.addressSize})
+		u.table, err = u.part.table(tableKey{at: u.abbrevAt, offset: u.offsetSize, address: u.addressSize})
 	}
 	return err
 }
@@ -288,7 +265,7 @@ func (u *Unit) Root() (*Entry, error) {
 	b := u.bytes
 	if b == nil {
 		var err error
-		if b, err = u.data.info.Bytes(u.off, min(u.end-u.off, maxRoot)); err != nil {
+		if b, err = u.read(min(u.end-u.off, maxRoot)); err != nil {
 			return nil, err
 		}
 	}
@@ -302,18 +279,24 @@ func (u *Unit) know(b []byte) {
 		return
 	}
 	u.known = true
-	u.strBase = uint64(2 * u.offsetSize) // behind the header of a .dwo's table, which says none
+	if u.part.split {
+		u.knowSplit()
+	} else {
+		u.strBase = uint64(2 * u.offsetSize) // behind the header of a table, where the unit does not say it
+	}
 	e, err := u.entry(b, u.entries)
 	if err != nil || e.Tag == 0 {
 		return
 	}
 	for name, to := range map[dwarf.Attr]*uint64{
 		dwarf.AttrStrOffsetsBase: &u.strBase, dwarf.AttrAddrBase: &u.addrBase, dwarf.AttrRnglistsBase: &u.rangeBase,
-		dwarf.AttrLoclistsBase: &u.locBase,
+		dwarf.AttrLoclistsBase: &u.locBase, attrGNUAddrBase: &u.addrBase, attrGNURangesBase: &u.splitRanges,
 	} {
 		if base, ok := e.Val(name).(int64); ok {
 			*to = uint64(base)
 		}
 	}
-	u.low, _ = e.Val(dwarf.AttrLowpc).(uint64)
+	if low, ok := e.Val(dwarf.AttrLowpc).(uint64); ok {
+		u.low = low
+	}
 }

@@ -22,7 +22,7 @@ func opened(t *testing.T, path string) (*Data, *dwarf.Data) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := Open(sectionsOf(f))
+	d, err := Open(sectionsOf(f), Others{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestEntries(t *testing.T) {
 			}
 			r, other, n := d.Entries(), want.Reader(), 0
 			for _, u := range units {
-				if u.off >= d.typesAt { // debug/dwarf gives those by their signatures alone
+				if u.off >= d.parts[0].typesAt { // debug/dwarf gives those by their signatures alone
 					break
 				}
 				if err := r.Seek(dwarf.Offset(u.entries)); err != nil {

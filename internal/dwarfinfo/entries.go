@@ -4,7 +4,109 @@ import (
 	"bytes"
 	"debug/dwarf"
 	"encoding/binary"
+	"slices"
 )
+
+// An Entry is what is said of one thing: a function, a parameter, a type. Its values are decoded when they are asked
+// for.
+type Entry struct {
+	// Offset is where it begins in .debug_info.
+	Offset dwarf.Offset
+	// Tag says what it is of; 0 of the entry that ends a list of children.
+	Tag dwarf.Tag
+	// Children: those behind it up to the end of a list lie within it.
+	Children bool
+
+	unit  *Unit
+	attrs []attribute
+	// values are the bytes from its first value on, and at is where they begin in .debug_info.
+	values []byte
+	at     int64
+}
+
+// entry reads the one at an offset of .debug_info; b are bytes of the unit from its header on.
+func (u *Unit) entry(b []byte, off int64) (*Entry, error) {
+	c := &cursor{data: b, at: int(off - u.off)}
+	if c.at > len(b) {
+		return nil, damaged("an entry at %#x", off)
+	}
+	e := &Entry{Offset: dwarf.Offset(off), unit: u}
+	code := c.unsigned()
+	if c.failed {
+		return nil, damaged("an entry at %#x is cut off", off)
+	}
+	e.values, e.at = b[c.at:], u.off+int64(c.at)
+	if code == 0 {
+		return e, nil
+	}
+	a, ok := u.table.of(code)
+	if !ok {
+		return nil, damaged("an entry at %#x has no abbreviation", off)
+	}
+	e.Tag, e.Children, e.attrs = a.tag, a.children, a.attrs
+	return e, nil
+}
+
+// find gives the value of an attribute as it is written.
+func (e *Entry) find(name dwarf.Attr) (value, bool) {
+	c := &cursor{data: e.values}
+	for _, a := range e.attrs {
+		if a.name == name {
+			v := e.unit.value(c, a)
+			return v, !c.failed
+		}
+		if a.size >= 0 {
+			c.take(uint64(a.size))
+		} else {
+			e.unit.skip(c, a.form)
+		}
+		if c.failed {
+			break
+		}
+	}
+	return value{}, false
+}
+
+// Val gives the value of an attribute as debug/dwarf's Entry does: an address is a uint64, a constant and an offset of
+// a section are an int64, a flag a bool, a reference a dwarf.Offset, a text a string, a block a []byte. nil: it has no
+// such attribute, or its value lies in another file.
+func (e *Entry) Val(name dwarf.Attr) any {
+	if s := e.ofSkeleton(name); s != nil {
+		return s.Val(name)
+	}
+	v, ok := e.find(name)
+	if !ok {
+		return nil
+	}
+	return e.unit.meaning(v)
+}
+
+// SignedVal gives a number that has a sign, whose highest bit in a form of a fixed size is that. The standard leaves
+// that open, so only who knows what the number is for knows whether it has a sign. false: there is no such number.
+func (e *Entry) SignedVal(name dwarf.Attr) (int64, bool) {
+	v, ok := e.find(name)
+	if !ok || v.class() != classConstant {
+		return 0, false
+	}
+	if size := v.form.written(); size > 0 {
+		unused := 64 - 8*size
+		return int64(v.number<<unused) >> unused, true
+	}
+	return int64(v.number), true
+}
+
+// Unit is the unit that the entry is in.
+func (e *Entry) Unit() *Unit { return e.unit }
+
+// end is where its values end, an offset of .debug_info.
+func (e *Entry) end() (int64, error) {
+	c := &cursor{data: e.values}
+	e.unit.skipAll(c, e.attrs)
+	if c.failed {
+		return 0, damaged("an entry at %#x is cut off", uint32(e.Offset))
+	}
+	return e.at + int64(c.at), nil
+}
 
 // Entries go over the entries of units in their order, as debug/dwarf's does: each entry is followed by its
 // children, and these by an entry with the Tag 0.
@@ -290,8 +392,9 @@ func (u *Unit) MayRefer(name dwarf.Attr, to []dwarf.Offset) bool {
 	u.table.each(func(a *abbreviation) {
 		for _, at := range a.attrs {
 			if at.name == name {
-				across = across || at.form == formRefAddr
-				other = other || at.form != formRefAddr && at.form != formRef4
+				class := forms[at.form].class
+				across = across || class == classRefAddr || class == classRefShared
+				other = other || class != classRefAddr && class != classRefShared && at.form != formRef4
 			}
 		}
 	})
@@ -310,12 +413,20 @@ func (u *Unit) MayRefer(name dwarf.Attr, to []dwarf.Offset) bool {
 		return true // who walks finds out why
 	}
 	for _, off := range to {
-		if across && bytes.Contains(b, u.written(uint64(off), u.offsetSize)) ||
-			bytes.Contains(b, u.written(uint64(off)-uint64(u.off), 4)) {
+		if across && u.writesAcross(b, uint64(off)) || bytes.Contains(b, u.written(uint64(off)-uint64(u.off), 4)) {
 			return true
 		}
 	}
 	return false
+}
+
+// writesAcross reports whether bytes of the unit may have a reference to an entry of another unit.
+func (u *Unit) writesAcross(b []byte, to uint64) bool {
+	if bytes.Contains(b, u.written(to-uint64(u.reference(0)), u.offsetSize)) {
+		return true
+	}
+	s := u.part.shared
+	return s != nil && bytes.Contains(b, u.written(to-uint64(s.base), 4))
 }
 
 // written is a number as the unit has it.
@@ -328,7 +439,13 @@ func (u *Unit) written(n uint64, size int) []byte {
 type Sought struct {
 	// texts are the text with what can follow it: its NUL, such arguments, or the dot before what is within.
 	texts [4][]byte
-	// at are the places of .debug_str where the text stands, also as the end of a longer one; many: they are too many.
+	// in says where the text stands in the files that were asked.
+	in map[*part]textPlaces
+}
+
+// textPlaces are the places of a .debug_str where a text stands, also as the end of a longer one; many: they are too
+// many, or not known.
+type textPlaces struct {
 	at   [][]byte
 	many bool
 }
@@ -338,31 +455,48 @@ const mostPlaces = 8
 
 // Sought prepares to look for a text.
 func (d *Data) Sought(text string) *Sought {
-	t := &Sought{}
+	t := &Sought{in: map[*part]textPlaces{}}
 	for i := range t.texts {
 		t.texts[i] = append([]byte(text), "\x00<[."[i])
 	}
-	b, err := d.str.Bytes(0, min(d.str.Size, maxPiece))
-	t.many = err != nil || d.str.Size > maxPiece
+	return t
+}
+
+// places looks for the text in a file.
+func (t *Sought) places(p *part) textPlaces {
+	out, known := t.in[p]
+	if known {
+		return out
+	}
+	b, err := p.str.Bytes(0, min(p.str.Size, maxPiece))
+	out.many = err != nil || p.str.Size > maxPiece
 	for _, text := range t.texts {
-		for from := 0; !t.many; {
+		for from := 0; !out.many; {
 			i := bytes.Index(b[from:], text)
 			if i < 0 {
 				break
 			}
-			t.at = append(t.at, binary.LittleEndian.AppendUint32(nil, uint32(from+i)))
-			t.many = len(t.at) > mostPlaces
+			out.at = append(out.at, binary.LittleEndian.AppendUint32(nil, uint32(from+i)))
+			out.many = len(out.at) > mostPlaces
 			from += i + 1
 		}
 	}
-	return t
+	t.in[p] = out
+	return out
 }
 
 // MayName reports whether entries of the unit can have a text as their name, as far as that is seen without going over
 // these.
 func (u *Unit) MayName(t *Sought) bool {
 	b, err := u.load()
-	if err != nil || t.many || u.offsetSize != 4 {
+	if err != nil || u.offsetSize != 4 {
+		return true
+	}
+	own, shared := t.places(u.part), textPlaces{}
+	if u.part.shared != nil {
+		shared = t.places(u.part.shared)
+	}
+	if own.many || shared.many {
 		return true
 	}
 	indexed := false
@@ -371,16 +505,11 @@ func (u *Unit) MayName(t *Sought) bool {
 			indexed = indexed || at.name == dwarf.AttrName && forms[at.form].class == classStrIndex
 		}
 	})
-	if indexed {
+	if indexed && len(own.at) > 0 {
 		return true
 	}
-	for _, text := range t.texts {
-		if bytes.Contains(b, text) {
-			return true
-		}
-	}
-	for _, at := range t.at {
-		if bytes.Contains(b, at) {
+	for _, texts := range [][][]byte{t.texts[:], own.at, shared.at} {
+		if slices.ContainsFunc(texts, func(text []byte) bool { return bytes.Contains(b, text) }) {
 			return true
 		}
 	}

@@ -90,7 +90,8 @@ const (
 	classOffset    // an offset in a section of lists
 	classList      // an index of a list
 	classSignature // of a type
-	classElsewhere // in another file
+	classRefShared // an offset in .debug_info of the file that several programs share
+	classStrShared // an offset in its .debug_str
 )
 
 // forms says of each form how it is written, and what it means.
@@ -114,8 +115,8 @@ var forms = map[form]struct {
 	formAddrx: {inLEB, classAddrIndex}, formAddrx1: {1, classAddrIndex}, formAddrx2: {2, classAddrIndex},
 	formAddrx3: {3, classAddrIndex}, formAddrx4: {4, classAddrIndex}, formGNUAddrIndex: {inLEB, classAddrIndex},
 	formRefSig8: {8, classSignature}, formIndirect: {inOther, classOther},
-	formRefSup4: {4, classElsewhere}, formRefSup8: {8, classElsewhere}, formStrpSup: {inOffset, classElsewhere},
-	formGNURefAlt: {inOffset, classElsewhere}, formGNUStrpAlt: {inOffset, classElsewhere},
+	formRefSup4: {4, classRefShared}, formRefSup8: {8, classRefShared}, formStrpSup: {inOffset, classStrShared},
+	formGNURefAlt: {inOffset, classRefShared}, formGNUStrpAlt: {inOffset, classStrShared},
 }
 
 // written is how a form is written: a number of bytes, or one of the words above.
@@ -228,7 +229,7 @@ func (u *Unit) value(c *cursor, a attribute) value {
 
 // meaning gives a value as package debug/dwarf does: an address is a uint64, a constant and an offset of a section are
 // an int64, the index of a list a uint64, a flag a bool, a reference a dwarf.Offset, a text a string, a block a []byte.
-// What lies in another file, or cannot be read, is nil.
+// What lies in another file that is not there, or cannot be read, is nil.
 func (u *Unit) meaning(v value) any {
 	switch v.class() {
 	case classAddress:
@@ -251,13 +252,18 @@ func (u *Unit) meaning(v value) any {
 	case classReference:
 		return dwarf.Offset(uint64(u.off) + v.number)
 	case classRefAddr:
-		return dwarf.Offset(v.number)
+		return u.reference(v.number)
+	case classRefShared:
+		if at, ok := u.elsewhere(v.number); ok {
+			return at
+		}
+		return nil
 	case classSignature:
 		if at, ok := u.data.signed(v.number); ok {
 			return at
 		}
 		return nil
-	case classText, classStr, classLineStr, classStrIndex:
+	case classText, classStr, classLineStr, classStrIndex, classStrShared:
 		if text, err := u.text(v); err == nil {
 			return text
 		}
@@ -271,16 +277,24 @@ func (u *Unit) text(v value) (string, error) {
 	case classText:
 		return string(v.bytes), nil
 	case classStr:
-		return u.data.str.text(int64(v.number))
+		return u.part.str.text(int64(v.number))
 	case classLineStr:
-		return u.data.lineStr.text(int64(v.number))
+		return u.part.lineStr.text(int64(v.number))
+	case classStrShared:
+		if u.part.shared == nil {
+			return "", damaged("a text in a file that is not there")
+		}
+		return u.part.shared.str.text(int64(v.number))
 	}
 	size := int64(u.offsetSize)
-	b, err := u.data.strOffsets.Bytes(int64(u.strBase)+size*int64(v.number), size)
+	if v.number > 1<<40 {
+		return "", damaged("text %d", v.number)
+	}
+	b, err := u.part.strOffsets.Bytes(int64(u.strBase)+size*int64(v.number), size)
 	if err != nil {
 		return "", err
 	}
-	return u.data.str.text(int64((&cursor{data: b}).number(u.offsetSize)))
+	return u.part.str.text(int64((&cursor{data: b}).number(u.offsetSize)))
 }
 
 // address is the one of an index in .debug_addr.
@@ -289,7 +303,7 @@ func (u *Unit) address(index uint64) (uint64, error) {
 	if index > 1<<40 {
 		return 0, damaged("address %d", index)
 	}
-	b, err := u.data.addr.Bytes(int64(u.addrBase)+size*int64(index), size)
+	b, err := u.data.parts[0].addr.Bytes(int64(u.addrBase)+size*int64(index), size)
 	if err != nil {
 		return 0, err
 	}

@@ -18,24 +18,37 @@ func (e *Entry) Expression(name dwarf.Attr, pc uint64) (expr []byte, listed bool
 		return nil, false, nil
 	}
 	u := e.unit
+	var at int64
 	switch {
 	case v.class() == classBlock:
 		return v.bytes, false, nil
 	case v.class() == classList:
-		at, err := u.listed(v.number)
-		if err != nil {
+		if at, err = u.listed(v.number); err != nil {
 			return nil, true, err
 		}
-		expr, err = u.newLocations(at, pc)
-		return expr, true, err
-	case u.version >= 5 && v.class() == classOffset:
-		expr, err = u.newLocations(int64(v.number), pc)
-		return expr, true, err
-	case v.class() == classOffset, v.form == formData4, v.form == formData8: // the latter before DWARF 4
-		expr, err = u.oldLocations(int64(v.number), pc)
-		return expr, true, err
+	case v.class() == classOffset, u.version < 5 && (v.form == formData4 || v.form == formData8): // before DWARF 4
+		at = int64(u.packed.loc + v.number)
+	default:
+		return nil, false, damaged("a place of the form %#x", v.form)
 	}
-	return nil, false, damaged("a place of the form %#x", v.form)
+	if u.oldLists() {
+		expr, err = u.oldLocations(at, pc)
+	} else {
+		expr, err = u.newLocations(at, pc)
+	}
+	return expr, true, err
+}
+
+// oldLists reports whether the unit's lists of places have pairs of addresses without kinds, as before DWARF 5. Those
+// of split units had kinds before.
+func (u *Unit) oldLists() bool { return u.version < 5 && !u.part.split }
+
+// lists is the section of the lists of places.
+func (u *Unit) lists() (*Section, error) {
+	if u.version < 5 {
+		return u.part.loc()
+	}
+	return u.part.loclists()
 }
 
 // listed is where the list of an index begins in .debug_loclists.
@@ -44,7 +57,7 @@ func (u *Unit) listed(index uint64) (int64, error) {
 	if index > 1<<32 {
 		return 0, damaged("list %d of places", index)
 	}
-	s, err := u.data.loclists()
+	s, err := u.lists()
 	if err != nil {
 		return 0, err
 	}
@@ -57,7 +70,7 @@ func (u *Unit) listed(index uint64) (int64, error) {
 
 // oldLocations looks into a list of .debug_loc (DWARF 4, 2.6.2).
 func (u *Unit) oldLocations(at int64, pc uint64) (expr []byte, err error) {
-	s, err := u.data.loc()
+	s, err := u.lists()
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +91,7 @@ func (u *Unit) oldLocations(at int64, pc uint64) (expr []byte, err error) {
 
 // newLocations looks into a list of .debug_loclists (DWARF 5, 2.6.2).
 func (u *Unit) newLocations(at int64, pc uint64) (expr []byte, err error) {
-	s, err := u.data.loclists()
+	s, err := u.lists()
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +124,17 @@ func (l *listReader) expression(pc uint64) (found []byte, done bool) {
 func (l *listReader) newEntry() (kind uint64, entry Span, bounded bool) {
 	kind = l.c.number(1)
 	if entry.Low, entry.High, bounded = l.bounds(kind); bounded {
-		entry.Expr = l.c.take(l.c.unsigned())
+		entry.Expr = l.c.take(l.exprLength())
 	}
 	return kind, entry, bounded
+}
+
+// exprLength is how many bytes an expression has.
+func (l *listReader) exprLength() uint64 {
+	if l.old {
+		return l.c.number(2)
+	}
+	return l.c.unsigned()
 }
 
 // A list of places has an entry for each change of a variable, and at one address there can be several changes, as
@@ -155,17 +176,18 @@ func (e *Entry) Spans() (out []Span, listed bool, err error) {
 	if !ok || v.class() == classBlock {
 		return nil, false, nil
 	}
-	u, at := e.unit, int64(v.number)
+	u := e.unit
+	at := int64(u.packed.loc + v.number)
 	if v.class() == classList {
 		if at, err = u.listed(v.number); err != nil {
 			return nil, true, err
 		}
 	}
-	section, read := u.data.loclists, u.spans
-	if u.version < 5 {
-		section, read = u.data.loc, u.oldSpans
+	read := u.spans
+	if u.oldLists() {
+		read = u.oldSpans
 	}
-	s, err := section()
+	s, err := u.lists()
 	if err != nil {
 		return nil, true, err
 	}
@@ -184,7 +206,7 @@ func (e *Entry) views(s *Section, list []Span) error {
 	if !ok {
 		return nil
 	}
-	return s.inPieces(at, func(c *cursor) bool {
+	return s.inPieces(int64(e.unit.packed.loc)+at, func(c *cursor) bool {
 		for i := range list {
 			list[i].LowView, list[i].HighView = c.unsigned(), c.unsigned()
 		}

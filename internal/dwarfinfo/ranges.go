@@ -17,7 +17,16 @@ const maxRanges = 1 << 20
 
 // UnitOf gives the unit that has the code at an address; nil if none says so.
 func (d *Data) UnitOf(addr uint64) (*Unit, error) {
-	units, err := d.Units()
+	u, err := d.listedUnitOf(addr)
+	if u == nil || err != nil {
+		return nil, err
+	}
+	return u.whole(), nil
+}
+
+// listedUnitOf gives the unit of the program itself, which can be a skeleton.
+func (d *Data) listedUnitOf(addr uint64) (*Unit, error) {
+	units, err := d.headers()
 	if err != nil {
 		return nil, err
 	}
@@ -33,6 +42,9 @@ func (d *Data) UnitOf(addr uint64) (*Unit, error) {
 		}
 	}
 	for _, u := range units {
+		if u.part != d.parts[0] {
+			break
+		}
 		if has, err := u.covers(addr); err == nil && has {
 			d.last = u
 			return u, nil
@@ -45,7 +57,7 @@ func (d *Data) UnitOf(addr uint64) (*Unit, error) {
 func (d *Data) byTable(addr uint64) *Unit {
 	if d.byAddress == nil {
 		d.byAddress = []unitRange{}
-		if b, err := d.aranges.Bytes(0, d.aranges.Size); err == nil {
+		if b, err := d.parts[0].aranges.Bytes(0, d.parts[0].aranges.Size); err == nil {
 			d.byAddress = addressTable(b)
 		}
 	}
@@ -105,7 +117,7 @@ func addressTable(b []byte) (out []unitRange) {
 
 // covers reports whether the unit has the code at an address.
 func (u *Unit) covers(addr uint64) (bool, error) {
-	if u.kind == unitType || u.kind == unitSplitType {
+	if u.ofType() {
 		return false, nil
 	}
 	e, err := u.Root()
@@ -122,6 +134,9 @@ func (u *Unit) covers(addr uint64) (bool, error) {
 // Ranges gives the addresses of the code of an entry, each from the first to behind the last. Of a function the first
 // range begins at its entry (2.17.3).
 func (e *Entry) Ranges() ([][2]uint64, error) {
+	if s := e.ofSkeleton(dwarf.AttrRanges); s != nil {
+		return s.Ranges()
+	}
 	if v, ok := e.find(dwarf.AttrRanges); ok {
 		return e.unit.ranges(v)
 	}
@@ -140,7 +155,7 @@ func (e *Entry) Ranges() ([][2]uint64, error) {
 
 func (u *Unit) ranges(v value) ([][2]uint64, error) {
 	if u.version < 5 {
-		return u.oldRanges(int64(v.number))
+		return u.oldRanges(int64(u.oldRangeBase + v.number))
 	}
 	at := v.number
 	if v.form == formRnglistx {
@@ -148,11 +163,13 @@ func (u *Unit) ranges(v value) ([][2]uint64, error) {
 		if at > 1<<32 {
 			return nil, damaged("list %d of ranges", at)
 		}
-		b, err := u.data.rnglists.Bytes(int64(u.rangeBase)+size*int64(at), size)
+		b, err := u.part.rnglists.Bytes(int64(u.rangeBase)+size*int64(at), size)
 		if err != nil {
 			return nil, err
 		}
 		at = u.rangeBase + (&cursor{data: b}).number(u.offsetSize)
+	} else {
+		at += u.packed.ranges
 	}
 	return u.rangeList(int64(at))
 }
@@ -162,9 +179,12 @@ const pieceOfList = 64 << 10
 
 // oldRanges reads a list of .debug_ranges (DWARF 4, 2.17.3).
 func (u *Unit) oldRanges(at int64) (out [][2]uint64, err error) {
-	base := u.low
+	base, s := u.low, &u.data.parts[0].ranges // a .dwo has none
+	if !u.part.split {
+		s = &u.part.ranges
+	}
 	for range maxRanges / (pieceOfList / 16) {
-		b, err := u.data.ranges.Bytes(at, min(pieceOfList, max(u.data.ranges.Size-at, 0)))
+		b, err := s.Bytes(at, min(pieceOfList, max(s.Size-at, 0)))
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +213,7 @@ func (u *Unit) oldRanges(at int64) (out [][2]uint64, err error) {
 
 // rangeList reads a list of .debug_rnglists (DWARF 5, 2.17.3).
 func (u *Unit) rangeList(at int64) (out [][2]uint64, err error) {
-	err = u.eachList(&u.data.rnglists, at, func(l *listReader) (done bool) {
+	err = u.eachList(&u.part.rnglists, at, func(l *listReader) (done bool) {
 		out, done = l.ranges()
 		return done
 	})
@@ -267,7 +287,9 @@ type listReader struct {
 	c    cursor
 	// base is what offsets are relative to.
 	base uint64
-	err  error
+	// old: its entries are those of a .dwo before DWARF 5, in which lengths and offsets have 4 bytes.
+	old bool
+	err error
 }
 
 // eachList calls read with the list. While read says that it is not done it is called again, from the beginning of the
@@ -275,7 +297,7 @@ type listReader struct {
 func (u *Unit) eachList(s *Section, at int64, read func(*listReader) (done bool)) error {
 	var wrong error
 	err := s.inPieces(at, func(c *cursor) bool {
-		l := &listReader{unit: u, c: *c, base: u.low}
+		l := &listReader{unit: u, c: *c, base: u.low, old: u.version < 5}
 		done := read(l)
 		wrong = l.err
 		return done
@@ -302,9 +324,9 @@ func (l *listReader) bounds(kind uint64) (low, high uint64, bounded bool) {
 		low, high = l.indexed(), l.indexed()
 	case listIndexLength:
 		low = l.indexed()
-		high = low + c.unsigned()
+		high = low + l.length()
 	case listOffsets:
-		low, high = l.base+c.unsigned(), l.base+c.unsigned()
+		low, high = l.base+l.length(), l.base+l.length()
 	case listDefault:
 	case listAddresses:
 		low, high = c.number(size), c.number(size)
@@ -315,6 +337,14 @@ func (l *listReader) bounds(kind uint64) (low, high uint64, bounded bool) {
 		l.err = damaged("a list has an entry of an unknown kind")
 	}
 	return low, high, true
+}
+
+// length reads a length, or an offset from the base.
+func (l *listReader) length() uint64 {
+	if l.old {
+		return l.c.number(4)
+	}
+	return l.c.unsigned()
 }
 
 // indexed is the address of which the index is next.

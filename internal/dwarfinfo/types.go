@@ -16,12 +16,13 @@ const attrSignature = dwarf.Attr(0x69)
 func (d *Data) signed(signature uint64) (dwarf.Offset, bool) {
 	if d.types == nil {
 		d.types = map[uint64]dwarf.Offset{}
-		units, err := d.Units()
+		units, err := d.headers()
 		if err != nil {
 			return 0, false
 		}
 		for _, u := range units {
-			if at := uint64(u.off) + u.typeAt; u.typeAt > 0 && at < uint64(u.end) {
+			mine := !u.part.split || u.part.used
+			if at := uint64(u.off) + u.typeAt; mine && u.typeAt > 0 && at < uint64(u.end) {
 				d.types[u.signature] = dwarf.Offset(at)
 			}
 		}
@@ -98,29 +99,4 @@ func (s *Section) readAt(b []byte, off int64) error {
 	got, err := s.Bytes(off, int64(len(b)))
 	copy(b, got)
 	return err
-}
-
-// The names of the attributes by which a unit leads to one in a file of its own (gcc -gsplit-dwarf): that of DWARF 5
-// and of those before.
-const (
-	attrDwoName    = dwarf.Attr(0x76)
-	attrGNUDwoName = dwarf.Attr(0x2130)
-)
-
-// Split gives the name of the file that has what the unit of an address only refers to; "" where that is here.
-func (d *Data) Split(addr uint64) string {
-	u, err := d.UnitOf(addr)
-	if u == nil || err != nil {
-		return ""
-	}
-	root, err := u.Root()
-	if err != nil {
-		return ""
-	}
-	for _, name := range []dwarf.Attr{attrDwoName, attrGNUDwoName} {
-		if file, ok := root.Val(name).(string); ok {
-			return file
-		}
-	}
-	return ""
 }

@@ -141,7 +141,7 @@ func (f *File) Section(name string) (Section, bool, error) {
 const maxUnpacked = 512 << 20
 
 // SectionReader gives a section to be read in pieces, and its size in bytes; a size of 0 where there is none. One that
-// is compressed is unpacked.
+// is compressed is unpacked. Of a name of which a .dwo has several, one for each type, they stand one behind the other.
 func (f *File) SectionReader(name string) (io.ReaderAt, int64, error) {
 	s := f.elf.Section(name)
 	if s == nil && strings.HasPrefix(name, ".debug_") {
@@ -150,11 +150,34 @@ func (f *File) SectionReader(name string) (io.ReaderAt, int64, error) {
 	if s == nil || s.Type == elf.SHT_NOBITS {
 		return nil, 0, nil
 	}
+	if strings.HasSuffix(name, ".dwo") {
+		b, err := f.allNamed(name)
+		return unpacked{bytes.NewReader(b), b}, int64(len(b)), err
+	}
 	if s.Flags&elf.SHF_COMPRESSED == 0 && s.Name == name {
 		return s, int64(s.Size), nil
 	}
 	b, err := f.section(s, maxUnpacked)
 	return unpacked{bytes.NewReader(b), b}, int64(len(b)), err
+}
+
+// allNamed are the bytes of all sections of a name, one behind the other.
+func (f *File) allNamed(name string) (all []byte, err error) {
+	for _, s := range f.elf.Sections {
+		if s.Name != name || s.Type == elf.SHT_NOBITS {
+			continue
+		}
+		b, err := f.section(s, maxUnpacked-uint64(len(all)))
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = b
+		} else {
+			all = append(all, b...)
+		}
+	}
+	return all, nil
 }
 
 // unpacked is a section in memory.

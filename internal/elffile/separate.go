@@ -45,7 +45,8 @@ func (f *File) WithDebugInfo() (*File, error) {
 	if path == "" {
 		return nil, nil
 	}
-	return Open(path, Options{Machine: f.Machine, companion: true})
+	opts := Options{Root: f.opts.Root, DebugDirs: f.opts.DebugDirs, Machine: f.Machine, companion: true}
+	return Open(path, opts)
 }
 
 // byBuildID looks for .build-id/ab/cdef….debug.

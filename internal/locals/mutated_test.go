@@ -64,7 +64,7 @@ func look(t *testing.T, s map[string][]byte, addr uint64) (n seen) {
 	t.Helper()
 	d, err := dwarfinfo.Open(func(name string) (dwarfinfo.Section, error) {
 		return dwarfinfo.Section{Reader: bytes.NewReader(s[name]), Size: int64(len(s[name]))}, nil
-	})
+	}, dwarfinfo.Others{})
 	if err != nil || d == nil {
 		return n
 	}

@@ -84,7 +84,7 @@ func opened(t *testing.T, binary, arch string) (*elf.File, *Functions, map[strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := Open(arch, sectionsOf(file))
+	table, err := openedFunctions(arch, sectionsOf(file))
 	if err != nil {
 		t.Fatal(err)
 	}

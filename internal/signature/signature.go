@@ -89,13 +89,12 @@ type Functions struct {
 	strings cpplib.Strings
 }
 
-// Open prepares to read. section gives a section by its name, the zero Section where there is none.
-func Open(arch string, section func(name string) (dwarfinfo.Section, error)) (*Functions, error) {
-	d, err := dwarfinfo.Open(section)
-	if d == nil || err != nil || abi.Of(arch) == nil {
-		return nil, err
+// New gives the functions of debug information; nil where it is nil, or where nobody knows how the architecture calls.
+func New(arch string, d *dwarfinfo.Data) *Functions {
+	if d == nil || abi.Of(arch) == nil {
+		return nil
 	}
-	return &Functions{data: d, arch: arch, strings: cpplib.Strings{Data: d}}, nil
+	return &Functions{data: d, arch: arch, strings: cpplib.Strings{Data: d}}
 }
 
 // Data is the debug information that signatures are read from.

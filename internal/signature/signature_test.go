@@ -36,7 +36,7 @@ func build(t *testing.T, command, file, source string) func(symbol string) *Sign
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.Close() })
-	table, err := Open(runtime.GOARCH, sectionsOf(f))
+	table, err := openedFunctions(runtime.GOARCH, sectionsOf(f))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestTypesElsewhere(t *testing.T) {
 	}
 	defer f.Close()
 	sections := sectionsOf(f)
-	table, err := Open(runtime.GOARCH, func(name string) (dwarfinfo.Section, error) {
+	table, err := openedFunctions(runtime.GOARCH, func(name string) (dwarfinfo.Section, error) {
 		s, err := sections(name)
 		if name != ".debug_abbrev" || err != nil {
 			return s, err
@@ -293,7 +293,7 @@ func TestNotCertain(t *testing.T) {
 	}
 	// Without debug information there is no table.
 	nothing := func(string) (dwarfinfo.Section, error) { return dwarfinfo.Section{}, nil }
-	if table, err := Open(runtime.GOARCH, nothing); table != nil || err != nil {
+	if table, err := openedFunctions(runtime.GOARCH, nothing); table != nil || err != nil {
 		t.Errorf("got %v, %v", table, err)
 	}
 	for name, want := range map[string]Alteration{
@@ -304,7 +304,7 @@ func TestNotCertain(t *testing.T) {
 		}
 	}
 	text := []byte("damaged")
-	damaged, err := Open("amd64", func(string) (dwarfinfo.Section, error) {
+	damaged, err := openedFunctions("amd64", func(string) (dwarfinfo.Section, error) {
 		return dwarfinfo.Section{Reader: bytes.NewReader(text), Size: int64(len(text))}, nil
 	})
 	if err != nil {
@@ -371,4 +371,10 @@ fn main() { nothing(); println!("{}", counted(6)); }
 			}
 		})
 	}
+}
+
+// openedFunctions gives the functions of a file by its sections.
+func openedFunctions(arch string, sections dwarfinfo.Sections) (*Functions, error) {
+	d, err := dwarfinfo.Open(sections, dwarfinfo.Others{})
+	return New(arch, d), err
 }

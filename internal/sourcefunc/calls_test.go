@@ -71,7 +71,7 @@ func read(t *testing.T, command ...string) (s sections, low, high uint64) {
 func (s sections) calls() *sourcefunc.Calls {
 	d, err := dwarfinfo.Open(func(name string) (dwarfinfo.Section, error) {
 		return dwarfinfo.Section{Reader: bytes.NewReader(s[name]), Size: int64(len(s[name]))}, nil
-	})
+	}, dwarfinfo.Others{})
 	if err != nil || d == nil {
 		return nil
 	}

@@ -1,23 +1,25 @@
 package symbols
 
 import (
-	"bytes"
 	"errors"
 	"io"
+	"slices"
 
-	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/dwarffile"
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/sourcefunc"
 )
 
 // A sources finds the source of the code of a file, by its debug information. It reads nothing before it is asked.
 type sources struct {
-	// with has the debug information.
-	with *elffile.File
+	// with has the debug information of program, which is read here for its name alone.
+	with, program *elffile.File
 	// segments are those of the file with the code.
 	segments []elffile.Segment
 	// held is closed when the file is not needed any more.
 	held []io.Closer
+	// others are the files that have parts of the debug information.
+	others []io.Closer
 	// tried: calls were looked for, nil where there are none.
 	tried bool
 	calls *sourcefunc.Calls
@@ -34,9 +36,9 @@ func newSources(f *elffile.File, held io.Closer) (*sources, bool) {
 	case err != nil || with == nil:
 		return nil, false
 	case with == f:
-		return &sources{with: f, segments: f.Segments(), held: []io.Closer{held}}, true
+		return &sources{with: f, program: f, segments: f.Segments(), held: []io.Closer{held}}, true
 	}
-	return &sources{with: with, segments: f.Segments(), held: []io.Closer{with}}, false
+	return &sources{with: with, program: f, segments: f.Segments(), held: []io.Closer{with}}, false
 }
 
 // addr gives the address of a place of code in the file.
@@ -52,10 +54,10 @@ func (s *sources) addr(offset uint64) (uint64, bool) {
 // close closes the file.
 func (s *sources) close() error {
 	var errs []error
-	for _, c := range s.held {
+	for _, c := range slices.Concat(s.held, s.others) {
 		errs = append(errs, c.Close())
 	}
-	s.held, s.calls, s.tried = nil, nil, true
+	s.held, s.others, s.calls, s.tried = nil, nil, nil, true
 	return errors.Join(errs...)
 }
 
@@ -89,23 +91,21 @@ func (s *sources) at(addr uint64) []sourcefunc.Call {
 }
 
 func (s *sources) open() {
-	unpacked := int64(0)
-	data, err := dwarfinfo.Open(func(name string) (dwarfinfo.Section, error) {
-		r, size, err := s.with.SectionReader(name)
-		if _, packed := r.(*bytes.Reader); packed {
-			if unpacked += size; unpacked > maxUnpacked {
-				return dwarfinfo.Section{}, dwarfinfo.ErrDamaged
-			}
-		}
-		return dwarfinfo.Section{Reader: r, Size: size}, err
-	})
+	opener := dwarffile.Opener{Program: s.program, Debug: s.with, MostUnpacked: maxUnpacked,
+		Keep: func(f *elffile.File) { s.others = append(s.others, f) }}
+	data, err := opener.Open()
 	if err == nil && data != nil {
 		s.calls = sourcefunc.NewCalls(data)
 	}
 }
 
 // forget drops what was read, which can be read again.
-func (s *sources) forget() { s.tried, s.calls, s.known = false, nil, nil }
+func (s *sources) forget() {
+	for _, c := range s.others {
+		_ = c.Close() // it was only read
+	}
+	s.tried, s.calls, s.known, s.others = false, nil, nil, nil
+}
 
 // maxOpen bounds the files that are open for their debug information.
 const maxOpen = 128

@@ -52,7 +52,7 @@ func walked(t *testing.T, sections map[string][]byte) {
 	data, err := dwarfinfo.Open(func(name string) (dwarfinfo.Section, error) {
 		b := sections[name]
 		return dwarfinfo.Section{Reader: bytes.NewReader(b), Size: int64(len(b))}, nil
-	})
+	}, dwarfinfo.Others{})
 	if err != nil || data == nil {
 		return
 	}

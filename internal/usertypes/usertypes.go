@@ -11,6 +11,7 @@ package usertypes
 
 import (
 	"debug/dwarf"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -109,8 +110,26 @@ func (t *Types) definitionOf(off dwarf.Offset) (dwarf.Offset, bool) {
 	if name == "" {
 		return 0, false
 	}
-	found, ok, err := t.named([]dwarf.Tag{e.Tag}, name, false)
+	found, ok, err := t.along([]dwarf.Tag{e.Tag}, append(t.scopeOf(e), name), false)
 	return found, ok && err == nil
+}
+
+// scopeOf are the names of the namespaces and classes that an entry stands in.
+func (t *Types) scopeOf(e *dwarfinfo.Entry) (names []string) {
+	found := errors.New("found")
+	err := e.Unit().Walk(func(k *dwarfinfo.Entry, depth int) (into bool, err error) {
+		if names = names[:min(depth-1, len(names))]; k.Offset >= e.Offset {
+			return false, found
+		}
+		if into = slices.Contains(scopes, k.Tag); into {
+			names = append(names, nameOf(k))
+		}
+		return into, nil
+	})
+	if !errors.Is(err, found) {
+		return nil // damaged
+	}
+	return names
 }
 
 // spelled says which tags a type has by the word in front of its name.
@@ -154,13 +173,18 @@ func (e *AmbiguousError) Error() string {
 // named looks for the definition of a type by its name in all units: the first one, or the only one, since in C it can
 // be another one in each.
 func (t *Types) named(tags []dwarf.Tag, name string, only bool) (found dwarf.Offset, ok bool, err error) {
-	units, err := t.data.Units()
-	if err != nil {
-		return 0, false, nil // there are none
-	}
 	path := strings.Split(name, "::")
 	if strings.ContainsAny(name, "<(") { // of what a template was made for has names, too
 		path = []string{name}
+	}
+	return t.along(tags, path, only)
+}
+
+// along is named by the names of the namespaces and classes around, and that of the type.
+func (t *Types) along(tags []dwarf.Tag, path []string, only bool) (found dwarf.Offset, ok bool, err error) {
+	units, err := t.data.Units()
+	if err != nil {
+		return 0, false, nil // there are none
 	}
 	var first *dwarfinfo.Entry
 	for _, u := range units {
@@ -175,7 +199,7 @@ func (t *Types) named(tags []dwarf.Tag, name string, only bool) (found dwarf.Off
 			first = e
 		case t.shapeOf(e) != t.shapeOf(first):
 			sizes := [2]int{number(first, dwarf.AttrByteSize), number(e, dwarf.AttrByteSize)}
-			return 0, false, &AmbiguousError{name, sizes}
+			return 0, false, &AmbiguousError{strings.Join(path, "::"), sizes}
 		}
 		if first != nil && !only {
 			break

@@ -29,7 +29,7 @@ func read(t *testing.T, path string) (*kernel.BTF, *Types, map[string]dwarf.Offs
 		}
 		b, err := s.Data()
 		return dwarfinfo.Section{Reader: bytes.NewReader(b), Size: int64(len(b))}, err
-	})
+	}, dwarfinfo.Others{})
 	if err != nil || data == nil {
 		t.Fatal(data, err)
 	}

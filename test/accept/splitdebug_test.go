@@ -2,6 +2,11 @@ package accept
 
 import (
 	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,30 +53,188 @@ probe("uprobe:BIN:checkout", f)
 	}
 }
 
-// Debug information in files of its own is not read, and a message says so.
+// shopOfFiles is a program of two files and a header, in one of which a namespace has a type that the other only
+// declares.
+var shopOfFiles = map[string]string{
+	"shop.h": `#include <cstdio>
+#include <string>
+#include <vector>
+namespace shop {
+enum state { IDLE = 3, BUSY };
+struct item { int id; long price; std::string name; };
+struct hidden;
+struct order { item *first; state st; std::vector<int> list; unsigned bits : 5, more : 3; item in; hidden *rest; };
+}
+extern "C" long checkout(shop::order *o, const shop::item &it, int n);
+shop::hidden *hide(int n);
+int other(int n);
+static inline __attribute__((always_inline)) long weigh(const shop::item &it, int k) {
+  asm volatile("" : : "r"(k));
+  return it.price * k + it.id;
+}
+`,
+	"main.cc": `#include "shop.h"
+int main() {
+  shop::item a{1, 100, "one"};
+  shop::order o{&a, shop::BUSY, {1, 2, 3}, 9, 2, {2, 200, "two"}, hide(77)};
+  for (int i = 0; i < 3; i++)
+    printf("%ld %d\n", checkout(&o, a, 4 + i), other(i));
+}
+`,
+	"cart.cc": `#include "shop.h"
+static int hits = 7;
+__attribute__((noinline)) int other(int n) {
+  hits += n;
+  return n * n + hits;
+}
+extern "C" __attribute__((noinline)) long checkout(shop::order *o, const shop::item &it, int n) {
+  int twice = n * 2;
+  volatile long total = o->in.price;
+  for (int i = 0; i < twice; i++)
+    total += weigh(it, i);
+  return total + twice;
+}
+`,
+	"hide.cc": `#include "shop.h"
+namespace shop { struct hidden { char pad[3]; int depth; }; }
+namespace apart { struct hidden { long wrong; } kept; }
+shop::hidden *hide(int n) {
+  static shop::hidden h;
+  h.depth = n;
+  return &h;
+}
+`,
+}
+
+// shopped asks for arguments, results, variables, types, lines and copies that were inlined.
+const shopped = `
+def call(e):
+    o = e.start.args.o
+    print("call", o.first.name, names(o.st), o.list, o.bits, o.more, o.rest.depth, e.start.args.it.id, e.start.args.n,
+        e.ret)
+probe("ufunc:BIN:checkout", call)
+probe("uprobe:BIN:cart.cc:10", lambda e: print("line", e.source, e.vars.twice, e.vars.total, e.vars.n, e.globals.hits))
+probe("uprobe:BIN:weigh", lambda e: print("inlined", e.args.k, e.args.it.price))
+probe("ufunc:BIN:@cart.cc:other*", lambda e: print("other", e.args.n, e.ret, sizeof("BIN:shop::order")))
+probe("uprobe:BIN:checkout", lambda e: print("cast", cast("BIN:shop::order", e.args[0]).in_.id))
+`
+
+// asked gives what a program's probes print, in order.
+func asked(t *testing.T, binary string) []string {
+	t.Helper()
+	e := startrace(t, "-q", script(t, strings.ReplaceAll(shopped, "BIN", binary)), "-c", binary).ok(t)
+	out := lines(e.stdout)
+	slices.Sort(out)
+	return out
+}
+
+// Debug information in files of its own is read as that of the program: what is said of a program does not depend on
+// where it stands.
 //
-// > Debug information in files of its own (`gcc -gsplit-dwarf`) is not read, and a message says so.
-// > The functions of such a program are as without debug information.
+// > Debug information in files of its own (`gcc -gsplit-dwarf`) is read as that of the program. Such a file (`.dwo`) is
+// > looked for where the compiler put it, and beside the program. Files that were packed together are `PROGRAM.dwp`.
 func TestSplitDebugInformation(t *testing.T) {
 	needTracing(t)
 	need.Sources(t, "../..")
-	for _, compiler := range []string{"g++", "clang++"} {
-		for _, version := range []int{4, 5} {
-			command := fmt.Sprintf("%s -O0 -g -gdwarf-%d -gsplit-dwarf", compiler, version)
-			dir := t.TempDir()
-			t.Chdir(dir) // clang puts the file there
-			binary := need.Built(t, command, "orders.cc", typedOrders)
+	for _, command := range []string{"g++ -O0 -gdwarf-4", "g++ -O2 -gdwarf-5", "clang++ -O2 -gdwarf-4",
+		"clang++ -O0 -gdwarf-5", "g++ -O0 -gdwarf-5 -fdebug-types-section",
+		"clang++ -O0 -gdwarf-4 -fdebug-types-section"} {
+		t.Run(command, func(t *testing.T) {
+			whole := asked(t, need.BuiltOf(t, command, shopOfFiles))
+			if len(whole) < 20 || slices.Index(whole, "call one BUSY (1, 2, 3) 9 2 77 1 5 4720") < 0 {
+				t.Fatalf("not split:\n%s", strings.Join(whole, "\n"))
+			}
+			split := need.BuiltOf(t, command+" -gsplit-dwarf", shopOfFiles)
+			equalLines(t, asked(t, split), whole)
+
+			for _, packer := range packers(t, command) {
+				pack := exec.Command(packer, "-e", split, "-o", split+".dwp")
+				pack.Dir = filepath.Dir(split)
+				if out, err := pack.CombinedOutput(); err != nil {
+					t.Fatalf("%s: %v\n%s", packer, err, out)
+				}
+				moved := moveUnits(t, split)
+				equalLines(t, asked(t, split), whole)
+				for to, from := range moved {
+					if err := os.Rename(to, from); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// packers are programs that pack .dwo files, of which that of binutils does not know DWARF 5.
+func packers(t *testing.T, command string) []string {
+	t.Helper()
+	out := []string{need.Program(t, "llvm-dwp")}
+	if strings.Contains(command, "-gdwarf-4") {
+		out = append(out, need.Program(t, "dwp"))
+	}
+	return out
+}
+
+// moveUnits renames all .dwo files of a program, and gives their old names by the new ones.
+func moveUnits(t *testing.T, binary string) map[string]string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(filepath.Dir(binary), "*.dwo"))
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	out := map[string]string{}
+	for _, path := range list {
+		if err := os.Rename(path, path+".moved"); err != nil {
+			t.Fatal(err)
+		}
+		out[path+".moved"] = path
+	}
+	return out
+}
+
+// A file that is not there, or is of another build, tells nothing; a message says which one it is.
+//
+// > Where such a file is not there, or is of another build, a message says so. The functions of such a program are as
+// > without debug information.
+func TestSplitDebugInformationIsMissing(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	other := maps.Clone(shopOfFiles)
+	other["cart.cc"] = strings.ReplaceAll(other["cart.cc"], "int n", "long n0, int n")
+	other["shop.h"] = strings.ReplaceAll(other["shop.h"], "int n", "long n0, int n")
+	other["main.cc"] = "#include \"shop.h\"\nint main() { return 0; }\n"
+	for _, command := range []string{"g++ -O0 -gdwarf-4", "clang++ -O0 -gdwarf-5", "g++ -O0 -gdwarf-5"} {
+		split := need.BuiltOf(t, command+" -gsplit-dwarf", shopOfFiles)
+		wrong := need.BuiltOf(t, command+" -gsplit-dwarf", other)
+		refused := func(why string) {
+			t.Helper()
 			for _, body := range []string{"print(e.args.n)", "print(e.args.o.st)"} {
-				e := startrace(t, script(t, `probe("uprobe:`+binary+`:checkout", lambda e: `+body+`)`), "-c", binary)
+				e := startrace(t, script(t, `probe("uprobe:`+split+`:checkout", lambda e: `+body+`)`), "-c", split)
 				const message = "the debug information of this function is in a file of its own, "
 				_, file, said := strings.Cut(e.stderr, message)
-				if e.status == 0 || !said || !strings.Contains(file, "orders") || !strings.Contains(file, ".dwo") {
+				if e.status == 0 || !said || !strings.Contains(file, "cart.dwo, which "+why) {
 					t.Errorf("%s: %d\n%s", command, e.status, e.stderr)
 				}
 			}
-			text := `probe("ufunc:` + binary + `:checkout", lambda e: print(e.start.args[2], e.ret))`
-			e := startrace(t, "-q", script(t, text), "-c", binary).ok(t)
-			equalLines(t, lines(e.stdout), []string{"209", "4 209"})
+			text := `probe("ufunc:` + split + `:checkout", lambda e: print(e.start.args[2], e.ret))`
+			e := startrace(t, "-q", script(t, text), "-c", split).ok(t)
+			equalLines(t, lines(e.stdout), []string{"3016 7", "4 3016", "4720 9", "5 4720", "6 6824", "6824 14"})
 		}
+		moved := moveUnits(t, split)
+		refused("is not there")
+		for path := range moveUnits(t, wrong) {
+			to := filepath.Join(filepath.Dir(split), strings.TrimSuffix(filepath.Base(path), ".moved"))
+			if err := os.Rename(path, to); err != nil {
+				t.Fatal(err)
+			}
+		}
+		refused("is of another build")
+		for path := range moved {
+			damaged := strings.TrimSuffix(path, ".moved")
+			if err := os.WriteFile(damaged, []byte("\x7fELF, but no more"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		refused("is not there")
 	}
 }

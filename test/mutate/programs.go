@@ -54,7 +54,7 @@ func (programs) Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, 
 // Variable is not known: no process is traced.
 func (programs) Signature(*binary.File, binary.Function) *signature.Signature { return nil }
 
-func (programs) Split(*binary.File, binary.Function) string { return "" }
+func (programs) Split(*binary.File, binary.Function) (name, why string) { return "", "" }
 
 func (programs) TypeNamed(string, string, *kernel.BTF) (kernel.TypeID, error) {
 	return 0, errors.New("there is no debug information")

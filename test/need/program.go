@@ -16,7 +16,7 @@ var packages = map[string]string{
 	"aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu", "getent": "libc-bin", "go": "golang-go", "objcopy": "binutils",
 	"qemu-aarch64-static": "qemu-user-static", "sshd": "openssh-server", "ssh": "openssh-client",
 	"unshare": "util-linux",
-	"sleep":   "coreutils",
+	"sleep":   "coreutils", "llvm-dwp": "llvm", "dwp": "binutils",
 }
 
 // Program skips a test without a program, and gives its path.

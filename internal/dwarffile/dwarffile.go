@@ -1,0 +1,85 @@
+// Package dwarffile opens the debug information of ELF files, with what other files have of it: units in files of their
+// own (.dwo), these packed together (.dwp), and what several programs share (dwz).
+package dwarffile
+
+import (
+	"io"
+	"iter"
+
+	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/elffile"
+)
+
+// An Opener opens debug information.
+type Opener struct {
+	// Program is the file with the code, and Debug the one that says where its debug information is: the same, or its
+	// debug file.
+	Program, Debug *elffile.File
+	// Keep gets the files that were opened besides, to be closed when there are no more questions.
+	Keep func(*elffile.File)
+	// MostUnpacked bounds the bytes of sections that were compressed; 0: as elffile does, one by one.
+	MostUnpacked int64
+
+	unpacked int64
+}
+
+// Open prepares to read; nil where there is no debug information.
+func (o *Opener) Open() (*dwarfinfo.Data, error) {
+	return dwarfinfo.Open(o.sections(o.Debug), dwarfinfo.Others{
+		Split: o.split,
+		Package: func() dwarfinfo.Sections {
+			program, debug := elffile.Others{File: o.Program}, elffile.Others{File: o.Debug}
+			return o.first(append(program.PackageFiles(), debug.PackageFiles()...))
+		},
+		Shared: func() dwarfinfo.Sections { return o.kept(elffile.Others{File: o.Debug}.SharedFile()) },
+	})
+}
+
+// sections reads those of a file.
+func (o *Opener) sections(f *elffile.File) dwarfinfo.Sections {
+	return func(name string) (dwarfinfo.Section, error) {
+		r, size, err := f.SectionReader(name)
+		if _, inMemory := r.(io.WriterTo); inMemory && o.MostUnpacked > 0 {
+			if o.unpacked += size; o.unpacked > o.MostUnpacked {
+				return dwarfinfo.Section{}, dwarfinfo.ErrDamaged
+			}
+		}
+		return dwarfinfo.Section{Reader: r, Size: size}, err
+	}
+}
+
+// split are the files that may have the unit of a name, from a folder.
+func (o *Opener) split(name, dir string) iter.Seq[dwarfinfo.Sections] {
+	return func(yield func(dwarfinfo.Sections) bool) {
+		tried := map[string]bool{}
+		for _, f := range []*elffile.File{o.Program, o.Debug} {
+			for _, path := range (elffile.Others{File: f}).SplitFiles(name, dir) {
+				if tried[path] {
+					continue
+				}
+				tried[path] = true
+				if s := o.first([]string{path}); s != nil && !yield(s) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// first opens the first file that there is; nil: none.
+func (o *Opener) first(paths []string) dwarfinfo.Sections {
+	for _, path := range paths {
+		if s := o.kept(elffile.Others{File: o.Debug}.Open(path)); s != nil {
+			return s
+		}
+	}
+	return nil
+}
+
+func (o *Opener) kept(f *elffile.File) dwarfinfo.Sections {
+	if f == nil {
+		return nil
+	}
+	o.Keep(f)
+	return o.sections(f)
+}
