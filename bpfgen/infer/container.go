@@ -546,6 +546,7 @@ func (b tables) asks(c *plan.Container) {
 	if b.u.reading {
 		b.u.asked.Set(containerUse{b.u.probe, c.ID}, true)
 	}
+	b.u.asksOf(c)
 }
 
 // partAppears says that a use has something in part i of a key, which was None in all uses so far. That changes the

@@ -137,6 +137,7 @@ func (u *unit) walk() {
 		newProbe(u, p).walk()
 	}
 	u.checkBothSides()
+	u.checkLateChanges()
 }
 
 // finish completes the result of the last round.
@@ -166,5 +167,6 @@ func (u *unit) finish() *Result {
 		}
 	}
 	u.res.conts, u.res.written, u.res.userUses = u.conts, u.written, u.userUses
+	u.res.askers, u.res.lateChanges = u.askers, u.lateChanges
 	return u.res
 }

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"slices"
 
 	"go.starlark.net/syntax"
 
@@ -10,8 +11,9 @@ import (
 
 // A filter runs when the event happens, a user half some milliseconds later. A handler of user space that writes what
 // its own filter reads is meant to change what the filter says of the next event, but many have passed by then. So the
-// kernel does it, before it sends the event. Where it cannot, that is refused, with what to write instead. The writes
-// of other callbacks are of a time of their own (docs/semantics.md).
+// kernel does it, before it sends the event. Where it cannot, that is refused, with what to write instead. The same
+// holds for what kernel halves of other probes read (latechanges.go). The writes of callbacks are of a time of their
+// own (docs/semantics.md).
 
 // changing are the methods of tables and cells that change them.
 var changing = map[string]bool{"set": true, "add": true, "pop": true, "remove": true, "clear": true, "take": true}
@@ -20,10 +22,14 @@ var changing = map[string]bool{"set": true, "add": true, "pop": true, "remove": 
 // message, the same change as kernel= has it.
 func (u laterWrites) changes(of uval, pos plan.Pos, what func(name string) string) {
 	ref, ok := of.v.c.(plan.Ref)
-	if !ok || !of.known || !u.pr.asked(ref.ID) || u.pr.u.plan.Placement != plan.ByNeed {
+	if !ok || !of.known || u.pr.u.plan.Placement != plan.ByNeed {
 		return
 	}
 	c := ref.Container
+	if !u.pr.asked(ref.ID) {
+		u.changesOthers(c, pos, what(name(c)))
+		return
+	}
 	wrong(pos, "%s %s is read by the filter of this probe when an event happens, but changed here in user space, "+
 		"some milliseconds later: events that come meanwhile pass. What changes it belongs into kernel=, "+
 		"which runs with the filter: def mark(e): %s; return True, and probe(…, kernel = mark)",
@@ -71,17 +77,38 @@ func keyText(x syntax.Expr) string {
 	return "…"
 }
 
-// moves hands a change of what the filter asks over to the kernel, which makes it before it sends the event, and
+// moves hands a change of what a kernel half asks over to the kernel, which makes it before it sends the event, and
 // reports whether it did. The change must stand in the handler itself, where each event comes, and the kernel must
 // know the key and the value.
 func (u laterWrites) moves(s syntax.Stmt) bool {
-	if u.pr.u.plan.Placement != plan.ByNeed || !u.always(s) {
+	u.frame.kernelCan = false
+	if u.pr.u.plan.Placement != plan.ByNeed {
 		return false
 	}
 	c, emit := u.change(s)
-	if c == nil || !u.pr.asked(c.ID) {
+	switch {
+	case c == nil:
+		return false
+	case u.pr.asked(c.ID):
+		return u.always(s) && u.emitted(s, emit)
+	case !u.askedElsewhere(c):
 		return false
 	}
+	was := u.pr.u.learnt
+	m := u.b.mark()
+	if u.always(s) && !u.readElsewhere(c) && u.emitted(s, emit) {
+		// Such a change is no reason to refuse that others in user space change the container, too.
+		u.pr.u.written, u.pr.u.askers = was.written, was.askers
+		return true
+	}
+	_, r := u.b.tries(emit)
+	u.b.back(m)
+	u.frame.kernelCan = r == nil && !u.readElsewhere(c)
+	return false
+}
+
+// emitted has the kernel make a change, if it can.
+func (u laterWrites) emitted(s syntax.Stmt, emit func()) bool {
 	m := u.b.mark()
 	u.b.lazy = false
 	block, r := u.b.tries(emit)
@@ -143,7 +170,7 @@ func (u laterWrites) change(s syntax.Stmt) (*plan.Container, func()) {
 			return containerIn(of), func() { callUpdate(u.b, u.argsInKernel(x.Args), x.Lparen) }
 		}
 		dot, ok := x.Fn.(*syntax.DotExpr)
-		if !ok || dot.Name.Name != "set" && dot.Name.Name != "add" {
+		if !ok || !slices.Contains([]string{"set", "add", "pop"}, dot.Name.Name) {
 			return nil, nil
 		}
 		c := containerIn(u.nameOf(dot.X))

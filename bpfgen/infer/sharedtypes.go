@@ -73,6 +73,19 @@ func (u *unit) share(t *Types) {
 	for _, r := range t.units {
 		u.userUsesBefore = append(u.userUsesBefore, r.userUses...)
 		r.written.All(u.writtenBefore.Set)
+		r.askers.All(func(id int, list []asker) {
+			for _, a := range list {
+				u.addAsker(id, a)
+			}
+		})
+	}
+	for _, r := range t.units {
+		for _, l := range r.lateChanges {
+			if u.askedBy(l.c.ID, l.probe) == nil { // else that has been said
+				l.decided, l.can = true, false // its handler is attached as it is
+				u.lateBefore = append(u.lateBefore, l)
+			}
+		}
 	}
 }
 

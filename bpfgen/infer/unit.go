@@ -41,6 +41,10 @@ type unit struct {
 	res *Result
 	// userUses are the uses of tables and cells by handlers that this round has placed in user space.
 	userUses []userUse
+	// lateChanges are the changes of tables and cells by handlers that this round has placed in user space.
+	lateChanges []lateChange
+	// lateBefore are such changes in earlier units whose programs are attached.
+	lateBefore []lateChange
 	// userUsesBefore are such uses in earlier units whose programs are attached.
 	userUsesBefore []userUse
 	// writtenBefore has, by a container's number, where kernel halves of these earlier units write it.
@@ -150,6 +154,8 @@ type learnt struct {
 	written persistent.Map[int, plan.Pos]
 	// asked are the containers that what runs before a probe's handler reads, as its where=.
 	asked persistent.Map[containerUse, bool]
+	// askers are the probes whose kernel halves read a table or cell, by its number. They live through all rounds.
+	askers persistent.Map[int, []asker]
 	// sideUses are the uses of containers in a plan whose handlers are placed on both sides. Of them follows which
 	// containers can be compared (alone). It is empty in other plans.
 	sideUses []sideUse
@@ -168,7 +174,7 @@ type learnt struct {
 
 // throughRounds is what the next round knows from the beginning.
 func (l learnt) throughRounds() learnt {
-	return learnt{conts: l.conts, apart: l.apart, ownPid: l.ownPid}
+	return learnt{conts: l.conts, apart: l.apart, ownPid: l.ownPid, askers: l.askers}
 }
 
 // messages are for the author of the script.
@@ -223,6 +229,24 @@ func newContType(c *plan.Container) *contType {
 type sideUse struct {
 	probe, id    int
 	both, writes bool
+}
+
+// An asker is a probe whose kernel half reads a container.
+type asker struct {
+	probe int
+	pos   plan.Pos
+}
+
+// A lateChange is a change of a table or cell by a handler in user space.
+type lateChange struct {
+	c     *plan.Container
+	pos   plan.Pos
+	probe int
+	// form is the same change as kernel= has it.
+	form string
+	// decided: whether the kernel can make the change has been found out, since another probe is known to read the
+	// container. can is set where it can, and only the place is in the way.
+	decided, can bool
 }
 
 // A userUse is the use of a table or cell by a handler that was placed in user space.
@@ -347,6 +371,9 @@ type Result struct {
 	written persistent.Map[int, plan.Pos]
 	// userUses are the uses of tables and cells by handlers in user space, for later units (userUsesBefore).
 	userUses []userUse
+	// askers and lateChanges are for later units, too.
+	askers      persistent.Map[int, []asker]
+	lateChanges []lateChange
 }
 
 // A Placement says where a function of a probe runs.

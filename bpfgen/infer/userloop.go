@@ -88,7 +88,7 @@ func (u rounds) forStmt(s *syntax.ForStmt) {
 	loop := &loopVars{carried: map[*resolve.Binding]uval{}}
 	u.frame.loops = append(u.frame.loops, loop)
 	for grown := true; grown; {
-		u.each(s, s.Vars, list, func() { u.stmts(s.Body) }, begin)
+		u.inLoop(list, func() { u.each(s, s.Vars, list, func() { u.stmts(s.Body) }, begin) })
 		grown = false
 		for _, to := range assigned {
 			was := begin.At(to)
@@ -99,6 +99,15 @@ func (u rounds) forStmt(s *syntax.ForStmt) {
 	}
 	u.frame.loops = u.frame.loops[:len(u.frame.loops)-1]
 	u.frame.Vars = begin
+}
+
+// inLoop walks the body of a loop. How often it comes to one that is not written out only user space knows.
+func (u rounds) inLoop(list iterated, walk func()) {
+	if !list.written {
+		u.frame.decides++
+		defer func() { u.frame.decides-- }()
+	}
+	walk()
 }
 
 // forget makes variables such that only what they can be is known.
@@ -264,7 +273,8 @@ func (u rounds) clauses(x *syntax.Comprehension, list []syntax.Node) (bodies []u
 	case *syntax.ForClause:
 		v := u.over(c, c.X, loopBody{c.Vars, append(slices.Clone(list[1:]), x.Body)})
 		before := u.frame.Vars
-		u.each(c, c.Vars, v, func() { bodies = append(bodies, u.clauses(x, list[1:])...) }, before)
+		one := func() { bodies = append(bodies, u.clauses(x, list[1:])...) }
+		u.inLoop(v, func() { u.each(c, c.Vars, v, one, before) })
 		u.frame.Vars = before
 	}
 	return bodies

@@ -135,12 +135,19 @@ func (u *userWalk) ifStmt(s *syntax.IfStmt) bool {
 		return u.stmts(s.False)
 	}
 	u.frame.open = true
+	decides := u.frame.decides
+	if !c.known {
+		u.frame.decides++
+	}
 	before := u.frame.Vars
 	tf := u.stmts(s.True)
 	tv := u.frame.Vars
 	u.frame.Vars = before
 	ef := u.stmts(s.False)
 	ev := u.frame.Vars
+	if tf && ef { // else the condition decides what follows, too
+		u.frame.decides = decides
+	}
 	switch {
 	case tf && ef:
 		u.frame.Vars = u.merge(tv, ev)

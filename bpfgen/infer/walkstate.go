@@ -369,6 +369,11 @@ type uframe struct {
 	// reads is the first call in a generic function that reads memory where user space says (userreads.go). It is nil
 	// where there is none.
 	reads *memoryRead
+	// decides counts the conditions and loops around the place that is walked of which only user space knows how they
+	// come out.
+	decides int
+	// kernelCan is set where the statement that is walked is a change that the kernel could make.
+	kernelCan bool
 	// always are the statements of a handler that run at each event. It is nil until somebody asks.
 	always map[syntax.Stmt]bool
 }

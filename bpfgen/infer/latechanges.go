@@ -1,0 +1,151 @@
+package infer
+
+import (
+	"slices"
+
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// A handler in user space can change what kernel halves of other probes read, as their filters:
+//
+//	def started(e):
+//	    targets[e.pid] = 1
+//	    print(e.comm)
+//
+//	probe("syscall:execve", started)
+//	probe("syscall:openat", lambda e: print(e.args.filename), where = lambda e: e.pid in targets)
+//
+// In user space that would be late by the time until the handler runs, so the kernel makes such a change before it
+// sends the event (laterWrites.moves). What it could make, but not at this place, is refused with the form that says
+// so. What only user space can decide is late by its nature, and a warning says so. A probe with kernel= has said
+// which part of the work is the kernel's.
+
+// changesOthers notes a change of a container that other probes may read.
+func (u laterWrites) changesOthers(c *plan.Container, pos plan.Pos, form string) {
+	if c.Kind != plan.Table && c.Kind != plan.Cell || u.pr.p.Kernel != nil || u.pr.p.Keep > 0 ||
+		u.frame.firstGeneric(map[*uframe]bool{}) != nil { // a timer or the like
+		return
+	}
+	can := u.frame.kernelCan
+	for f := u.frame; f != nil; f = f.by {
+		can = can && f.decides == 0
+	}
+	u.pr.u.lateChanges = append(u.pr.u.lateChanges, lateChange{c, pos, u.pr.p.ID, form, u.askedElsewhere(c), can})
+}
+
+// askedElsewhere reports whether a kernel half of another probe reads a container, and this one has not said by kernel=
+// what is the kernel's.
+func (u laterWrites) askedElsewhere(c *plan.Container) bool {
+	return u.pr.p.Kernel == nil && u.pr.p.Keep == 0 && u.pr.u.askedBy(c.ID, u.pr.p.ID) != nil
+}
+
+// asksOf notes that a kernel half of the probe that is walked reads a container.
+func (u *unit) asksOf(c *plan.Container) {
+	for _, p := range u.plan.Probes {
+		if p.ID == u.probe {
+			u.addAsker(c.ID, asker{p.ID, p.Pos})
+		}
+	}
+}
+
+func (u *unit) addAsker(id int, a asker) {
+	if list := u.askers.At(id); !slices.Contains(list, a) {
+		u.askers.Set(id, append(slices.Clip(list), a))
+	}
+}
+
+// askedBy is a probe other than one whose kernel half reads a container; nil: there is none.
+func (u *unit) askedBy(id, other int) *asker {
+	list := u.askers.At(id)
+	if i := slices.IndexFunc(list, func(a asker) bool { return a.probe != other }); i >= 0 {
+		return &list[i]
+	}
+	return nil
+}
+
+// readElsewhere reports whether the handler has the container elsewhere than where it changes it: what it finds there
+// is to be what was there before the change.
+func (u laterWrites) readElsewhere(c *plan.Container) bool {
+	return hasRead(u.chain[0], c, map[*plan.Func]bool{})
+}
+
+// hasRead reports whether a function, or one that it has by a name, has a container elsewhere than where it changes it.
+func hasRead(fn *plan.Func, c *plan.Container, seen map[*plan.Func]bool) bool {
+	if seen[fn] {
+		return false
+	}
+	seen[fn] = true
+	changed := map[*syntax.Ident]bool{}
+	found := false
+	for _, s := range resolved(fn).Body {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.AssignStmt, *syntax.ExprStmt:
+				if id := changedBy(n); id != nil {
+					changed[id] = true
+				}
+			case *syntax.Ident:
+				found = found || !changed[n] && leadsTo(fn.Names[n.Name], c, seen)
+			}
+			return !found
+		})
+	}
+	return found || slices.ContainsFunc(fn.Free, func(v plan.Value) bool { return leadsTo(v, c, seen) })
+}
+
+// changedBy is the name of what a statement changes, nil where it is none that only changes it.
+func changedBy(s syntax.Node) *syntax.Ident {
+	var of syntax.Expr
+	switch s := s.(type) {
+	case *syntax.AssignStmt:
+		if at, ok := unparen(s.LHS).(*syntax.IndexExpr); ok {
+			of = at.X
+		}
+	case *syntax.ExprStmt:
+		if x, ok := unparen(s.X).(*syntax.CallExpr); ok {
+			if dot, ok := x.Fn.(*syntax.DotExpr); ok && changing[dot.Name.Name] {
+				of = dot.X
+			} else if id, ok := x.Fn.(*syntax.Ident); ok && id.Name == string(plan.UpdateBuiltin) {
+				of = x.Args[0]
+			}
+		}
+	}
+	id, _ := of.(*syntax.Ident)
+	return id
+}
+
+// leadsTo reports whether a value is a container, or a function that has it.
+func leadsTo(v plan.Value, c *plan.Container, seen map[*plan.Func]bool) bool {
+	switch v := v.(type) {
+	case plan.Ref:
+		return v.ID == c.ID
+	case *plan.Func:
+		return hasRead(v, c, seen)
+	}
+	return false
+}
+
+// checkLateChanges says of changes in user space what it means that kernel halves of other probes read the container.
+func (u *unit) checkLateChanges() {
+	for _, l := range slices.Concat(u.lateBefore, u.lateChanges) {
+		p := u.askedBy(l.c.ID, l.probe)
+		if p == nil {
+			continue
+		}
+		if !l.decided { // the kernel may be able to make it, in the next round
+			u.changed = true
+			continue
+		}
+		const late = "%s %s is read in the kernel by the probe of %s when its event happens, but changed here in user " +
+			"space, some milliseconds later: its events meanwhile find what was there before. What the kernel knows of " +
+			"this belongs into kernel="
+		if l.can {
+			u.errorf(l.pos, late+", which runs before the event is sent: def mark(e): %s; return True, and "+
+				"probe(…, kernel = mark)", l.c.Kind, name(l.c), p.pos, l.form)
+		} else {
+			u.warnf(l.pos, late, l.c.Kind, name(l.c), p.pos)
+		}
+	}
+}
