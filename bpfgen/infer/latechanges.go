@@ -138,9 +138,9 @@ func (u *unit) checkLateChanges() {
 			u.changed = true
 			continue
 		}
-		const late = "%s %s is read in the kernel by the probe of %s when its event happens, but changed here in user " +
-			"space, some milliseconds later: its events meanwhile find what was there before. What the kernel knows of " +
-			"this belongs into kernel="
+		const late = "%s %s is read in the kernel by the probe of %s when its event happens, but changed here in " +
+			"user space, some milliseconds later: its events meanwhile find what was there before. What the kernel " +
+			"knows of this belongs into kernel="
 		if l.can {
 			u.errorf(l.pos, late+", which runs before the event is sent: def mark(e): %s; return True, and "+
 				"probe(…, kernel = mark)", l.c.Kind, name(l.c), p.pos, l.form)
