@@ -42,7 +42,7 @@ func runLooking(t *testing.T, program, line, script string, flags ...string) (sh
 // > feeds and tabs, and all else escaped.
 func TestStrangersWordsAreEscaped(t *testing.T) {
 	const special = "\x1b[31m\a\u009b\u202e\xff"
-	script := filepath.Join(t.TempDir(), special+".star")
+	script := filepath.Join(t.TempDir(), special+"\nFORGED.star")
 	quoted := strings.NewReplacer("\x1b", `\x1b`, "\a", `\a`, "\xff", "").Replace(special)
 	write := func(text string) {
 		t.Helper()
@@ -57,11 +57,16 @@ func TestStrangersWordsAreEscaped(t *testing.T) {
 		"probe('syscall:SPECIAL', lambda e: print(1))\n",
 		"fail('SPECIAL')\n",
 		"print(1\n",
+		"load('./SPECIAL\\nFORGED.star', 'x')\n",
+		"probe('interval:1s', lambda e: print(e.nosuch))\n",
 	}
 	for _, text := range scripts {
 		write(text)
 		for _, line := range looking {
 			shown := runLooking(t, program, line, script)
+			if strings.Contains(shown, "\nFORGED") {
+				t.Errorf("%s of %q: the name of the script makes a line:\n%s", line, text, shown)
+			}
 			for at, size := escape.Next(shown, 0); at >= 0; at, size = escape.Next(shown, at+size) {
 				if c := shown[at]; c != '\n' && c != '\t' {
 					t.Errorf("%s of %q: %q is shown", line, text, shown[at:at+size])

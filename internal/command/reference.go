@@ -11,6 +11,7 @@ import (
 
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/docs"
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/naming"
@@ -39,8 +40,8 @@ func Doc(w io.Writer, name string) error {
 		_, err := io.WriteString(w, text)
 		return err
 	}
-	return mistake.Usagef("there is nothing of the name %s%s; startrace doc prints the whole reference", name,
-		nearName(name))
+	return mistake.Usagef("there is nothing of the name %s%s; startrace doc prints the whole reference",
+		escape.Line(name), nearName(name))
 }
 
 // Help is Doc for a word that is no command; commands are the words that may

@@ -58,7 +58,7 @@ type Host struct {
 	// predeclared are the names that each file has without setting them: builtins and modules.
 	predeclared starlark.StringDict
 	files       Sources            // by name
-	read        map[string]bool    // those that are files of the machine, by name
+	read        map[string]string  // paths of those that are files of the machine, by name
 	modules     map[string]*module // by path as load resolves it
 	loading     []string           // the chain of loads under way
 	name, text  string             // of the script

@@ -2,6 +2,7 @@ package script
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -63,7 +65,7 @@ func parseModule(h *Host, name string) (*file, error) {
 func (h *Host) module(name string) ([]byte, error) {
 	std, ok := strings.CutPrefix(name, stdPrefix)
 	if !ok {
-		h.read[name] = true
+		h.read[name] = name
 		return readModule(name)
 	}
 	if h.opts.Std == nil {
@@ -88,6 +90,10 @@ func readModule(name string) ([]byte, error) {
 
 // resolvePath gives the file that load(name) in another file means.
 func resolvePath(from, name string) (string, error) {
+	if escape.Any(name) {
+		return "", errors.New("a name with special characters is not loaded, as it would be part of messages: " +
+			"rename the file")
+	}
 	if !strings.HasSuffix(name, ".star") {
 		return "", fmt.Errorf("got %q, want \"std/NAME.star\" or \"./NAME.star\"", name)
 	}

@@ -22,7 +22,7 @@ func New(o Options) *Host {
 		opts:    o,
 		env:     builtins.New(o.Runtime),
 		files:   make(map[string]*file),
-		read:    make(map[string]bool),
+		read:    make(map[string]string),
 		modules: make(map[string]*module),
 	}
 	h.env.CallAt, h.env.Asks = h.callAt, h.files.asks
@@ -66,7 +66,8 @@ func New(o Options) *Host {
 // ParseFile reads and parses the script, so that Flags can be asked before
 // the command reads its own flags. RunFile does it by itself.
 func (h *Host) ParseFile(path string) error {
-	h.read[path] = true
+	name := escape.Line(path) // it is in all places of messages, of which it would else make lines
+	h.read[name] = path
 	src, err := readSource(path, func() {
 		if h.opts.Warn != nil {
 			h.opts.Warn(syntax.MakePosition(&path, 0, 0), "it is a pipe that nobody writes yet, and is waited for")
@@ -75,7 +76,7 @@ func (h *Host) ParseFile(path string) error {
 	if err != nil {
 		return err
 	}
-	return h.parseMain(path, src)
+	return h.parseMain(name, src)
 }
 
 // ParseStd parses a tool of the standard library.
