@@ -90,12 +90,12 @@ func readModule(name string) ([]byte, error) {
 
 // resolvePath gives the file that load(name) in another file means.
 func resolvePath(from, name string) (string, error) {
+	if !strings.HasSuffix(name, ".star") {
+		return "", fmt.Errorf("got %q, want \"std/NAME.star\" or \"./NAME.star\"", name)
+	}
 	if escape.Any(name) {
 		return "", errors.New("a name with special characters is not loaded, as it would be part of messages: " +
 			"rename the file")
-	}
-	if !strings.HasSuffix(name, ".star") {
-		return "", fmt.Errorf("got %q, want \"std/NAME.star\" or \"./NAME.star\"", name)
 	}
 	switch {
 	case strings.HasPrefix(name, stdPrefix):
