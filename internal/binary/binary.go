@@ -135,12 +135,13 @@ type Finder struct {
 	// debug are the files that have the debug information of these; nil: there is none. tables, types, lines and locals
 	// are what was read of it.
 	debug map[string]*elffile.File
-	// others are files that have parts of the debug information.
-	others []*elffile.File
-	tables map[string]*signature.Functions
-	types  map[string]*usertypes.Types
-	lines  map[string]*elffile.Lines
-	locals map[string]*locals.Finder
+	// missing are names of files that have parts of the debug information and are not there. others are such files.
+	missing map[string]string
+	others  []*elffile.File
+	tables  map[string]*signature.Functions
+	types   map[string]*usertypes.Types
+	lines   map[string]*elffile.Lines
+	locals  map[string]*locals.Finder
 	// names are those of the source files of these.
 	names sourceNames
 }
@@ -166,6 +167,7 @@ func (f *Finder) Forget(path string) error {
 	}
 	delete(f.open, path)
 	delete(f.tables, path)
+	delete(f.missing, path)
 	delete(f.types, path)
 	delete(f.lines, path)
 	delete(f.locals, path)

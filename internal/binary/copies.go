@@ -61,7 +61,7 @@ func (f *Finder) inSource(e *elffile.File, at *File, q Query) ([]*sourcefunc.Fun
 	table := f.signatures(at.Path, e)
 	if table == nil {
 		if q.Source != "" {
-			return nil, withoutDebugInfo(at)
+			return nil, f.withoutDebugInfo(at)
 		}
 		return nil, nil
 	}

@@ -32,7 +32,7 @@ func (f *Finder) Lines(file, source string, line int) ([]Function, *File, error)
 	}
 	table := f.signatures(out.Path, e)
 	if table == nil {
-		return nil, out, withoutDebugInfo(out)
+		return nil, out, f.withoutDebugInfo(out)
 	}
 	places, err := sourceline.Find(table.Data(), source, line)
 	switch {
@@ -49,7 +49,11 @@ func (f *Finder) Lines(file, source string, line int) ([]Function, *File, error)
 	return found, out, err
 }
 
-func withoutDebugInfo(at *File) error {
+func (f *Finder) withoutDebugInfo(at *File) error {
+	if name := f.missing[at.Path]; name != "" {
+		return fmt.Errorf("%s shares debug information with other programs in %s, which is not there or is of another "+
+			"build: install the package that has it", at.Name, name)
+	}
 	return fmt.Errorf("%s has no debug information: build it with -g, or install the package that has it", at.Name)
 }
 

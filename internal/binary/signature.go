@@ -2,10 +2,12 @@ package binary
 
 import (
 	"debug/dwarf"
+	"errors"
 	"fmt"
 	"runtime"
 
 	"github.com/startrace/startrace/internal/dwarffile"
+	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/signature"
@@ -71,6 +73,9 @@ func (f *Finder) onStack(at *File, addr uint64) bool {
 // is known, or nobody has it.
 func (f *Finder) Split(at *File, fn Function) (name, why string) {
 	e, table := f.open[at.Path], f.described(at)
+	if name := f.missing[at.Path]; name != "" {
+		return name, dwarfinfo.SplitMissing
+	}
 	if e == nil || table == nil {
 		return "", ""
 	}
@@ -122,7 +127,7 @@ func (f *Finder) typesOf(at *File, btf *kernel.BTF) (*usertypes.Types, error) {
 	}
 	table := f.tables[at.Path]
 	if table == nil {
-		return nil, withoutDebugInfo(at)
+		return nil, f.withoutDebugInfo(at)
 	}
 	t := usertypes.New(table.Data(), btf)
 	if r, ok := f.goRuntime(at); ok {
@@ -185,6 +190,12 @@ func (f *Finder) signatures(path string, e *elffile.File) *signature.Functions {
 	t, err := f.openSignatures(path, e)
 	if err != nil {
 		t = nil // damaged
+	}
+	if missing := (*dwarffile.MissingError)(nil); errors.As(err, &missing) {
+		if f.missing == nil {
+			f.missing = map[string]string{}
+		}
+		f.missing[path] = missing.Name
 	}
 	if f.tables == nil {
 		f.tables = map[string]*signature.Functions{}

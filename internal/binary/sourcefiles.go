@@ -18,7 +18,7 @@ func (f *Finder) SourceFiles(file, pattern string) ([]string, *File, error) {
 	}
 	table := f.signatures(out.Path, e)
 	if table == nil {
-		return nil, out, withoutDebugInfo(out)
+		return nil, out, f.withoutDebugInfo(out)
 	}
 	g, err := naming.Compile(pattern)
 	if err != nil {

@@ -23,15 +23,28 @@ type Opener struct {
 	unpacked int64
 }
 
-// Open prepares to read; nil where there is no debug information.
+// A MissingError says that the file is not there that debug information shares with that of other programs.
+type MissingError struct {
+	// Name is the one that the debug information says.
+	Name string
+}
+
+func (e *MissingError) Error() string { return e.Name + " is not there, or is of another build" }
+
+// Open prepares to read; nil where there is no debug information. Without the file that it shares with other programs
+// it is a *MissingError: most types are there.
 func (o *Opener) Open() (*dwarfinfo.Data, error) {
+	shared, name := elffile.Others{File: o.Debug}.SharedFile()
+	if shared == nil && name != "" {
+		return nil, &MissingError{name}
+	}
 	return dwarfinfo.Open(o.sections(o.Debug), dwarfinfo.Others{
 		Split: o.split,
 		Package: func() dwarfinfo.Sections {
 			program, debug := elffile.Others{File: o.Program}, elffile.Others{File: o.Debug}
 			return o.first(append(program.PackageFiles(), debug.PackageFiles()...))
 		},
-		Shared: func() dwarfinfo.Sections { return o.kept(elffile.Others{File: o.Debug}.SharedFile()) },
+		Shared: func() dwarfinfo.Sections { return o.kept(shared) },
 	})
 }
 

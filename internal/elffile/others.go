@@ -56,12 +56,12 @@ func (f Others) PackageFiles() []string {
 	return out
 }
 
-// SharedFile opens the file that the debug information of this one shares with others, which the caller closes; nil
-// where there is none, or where it is of another build.
-func (f Others) SharedFile() *File {
+// SharedFile opens the file of which name says that this one's debug information shares it with others, and the caller
+// closes it; "" where there is none. nil: it is not there, or of another build.
+func (f Others) SharedFile() (file *File, name string) {
 	name, id := f.sharedName()
 	if name == "" {
-		return nil
+		return nil, ""
 	}
 	paths := []string{f.inRoot(name)}
 	if !filepath.IsAbs(name) {
@@ -79,11 +79,11 @@ func (f Others) SharedFile() *File {
 			continue
 		}
 		if other.BuildID == id || (Others{other}).supplement() == id {
-			return other
+			return other, name
 		}
 		_ = other.Close() // it was only read
 	}
-	return nil
+	return nil, name
 }
 
 // sharedName is what .gnu_debugaltlink says, a name and the build id of the file, or .debug_sup, which has their

@@ -238,3 +238,54 @@ func TestSplitDebugInformationIsMissing(t *testing.T) {
 		refused("is not there")
 	}
 }
+
+// Debug information that dwz has put into a file that several programs share is read as that of the program, by both
+// ways in which the file is named, and where the program has a debug file.
+//
+// > The same holds of a file with what several programs have in common, which `dwz -m` makes. It is looked for where the
+// > program says, and below `/usr/lib/debug`, by its build id too.
+func TestSharedDebugInformation(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	dwz := need.Program(t, "dwz")
+	other := maps.Clone(shopOfFiles)
+	other["main.cc"] = strings.ReplaceAll(other["main.cc"], "77", "78")
+	for _, c := range []struct {
+		command, option string
+	}{{"g++ -O0 -gdwarf-5 -Wl,--build-id", "--dwarf-5"}, {"g++ -O2 -gdwarf-4 -Wl,--build-id", "-q"},
+		{"g++ -O0 -gdwarf-5 -Wl,--build-id", "-q"}} {
+		binary := need.BuiltOf(t, c.command, shopOfFiles)
+		whole := asked(t, binary)
+		if len(whole) < 20 {
+			t.Fatalf("%s:\n%s", c.command, strings.Join(whole, "\n"))
+		}
+		second, shared := need.BuiltOf(t, c.command, other), filepath.Join(filepath.Dir(binary), "shared.debug")
+		if out, err := exec.Command(dwz, c.option, "-m", shared, binary, second).CombinedOutput(); err != nil {
+			t.Fatalf("dwz: %v\n%s", err, out)
+		}
+		equalLines(t, asked(t, binary), whole)
+		equalLines(t, asked(t, second), whole78(whole))
+
+		if err := os.Rename(shared, shared+".moved"); err != nil {
+			t.Fatal(err)
+		}
+		for text, message := range map[string]string{
+			`probe("uprobe:BIN:checkout", lambda e: print(e.args.n))`:   "is in a file of its own, ",
+			`probe("uprobe:BIN:cart.cc:10", lambda e: print(e.vars.n))`: "shares debug information with other programs in ",
+		} {
+			e := startrace(t, script(t, strings.ReplaceAll(text, "BIN", binary)), "-c", binary)
+			if e.status == 0 || !strings.Contains(e.stderr, message) ||
+				!strings.Contains(e.stderr, "shared.debug, which is not there") {
+				t.Errorf("%s: %d\n%s", text, e.status, e.stderr)
+			}
+		}
+	}
+}
+
+// whole78 is what the program prints in which a number is another one.
+func whole78(lines []string) (out []string) {
+	for _, line := range lines {
+		out = append(out, strings.Replace(line, " 77 ", " 78 ", 1))
+	}
+	return out
+}
