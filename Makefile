@@ -65,7 +65,7 @@ staticcheck:
 
 # The packages of which most tests trace, and such tests of others: the quick form leaves them out.
 TRACING = test/accept test/both test/diff
-TRACING_TESTS = TestCommand|TestCorpus|TestDocs|TestPrompt|TestSentences|TestToolExamples|TestToolsLoad|TestTutorialPrompt
+TRACING_TESTS = Test(Command|Corpus|Docs|Prompt|Sentences|ToolExamples|ToolsLoad|TutorialPrompt)
 
 # What vet compiled, the other two take from the cache; one of these waits while the other computes.
 quick: format vet

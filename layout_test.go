@@ -148,7 +148,7 @@ var layers = []layer{
 		"internal/gofunc", "internal/location", "internal/sourceline"},
 		[]string{"github.com/ianlancetaylor/demangle"}},
 	{"internal/entryplace", []string{"internal/abi", "internal/dwarfinfo", "internal/location"}, nil},
-	{"internal/location", nil, nil},
+	{"internal/location", []string{"internal/dwarfinfo"}, nil},
 	{"internal/sourcefunc", []string{"internal/dwarfinfo", "internal/sourceline", "internal/sourcename"}, nil},
 	{"internal/sourcename", []string{"internal/dwarfinfo", "internal/elffile"}, nil},
 	{"internal/callframe", []string{"internal/location"}, []string{delve + "frame"}},

@@ -128,15 +128,10 @@ func (b argWords) nowhere(id kernel.TypeID, t kernel.Type, pos plan.Pos) val {
 			return b.memory().asGo(exprVal(gone), t.ID, pos)
 		}
 	case kernel.KindArray:
-		if _, ok := kernel.CountedAt(btf, id); ok {
+		if _, ok := kernel.CountedAt(btf, id); ok || t.Open {
 			at := memPlace{&tree.Expr{Op: tree.OpUnreadable, Type: types.U64.OrFault(), Int: tree.Lost, Pos: pos}, 0,
 				tree.User, b.body}
 			return b.memory().countedValue(&countedArray{at, t.Elem, lost(pos), true}, pos)
-		}
-		if t.Open && !b.memory().isChar(t.Elem, pos) {
-			at := memPlace{&tree.Expr{Op: tree.OpUnreadable, Type: types.U64.OrFault(), Int: tree.Lost, Pos: pos}, 0,
-				tree.User, b.body}
-			return objVal(&countedArray{at, t.Elem, lost(pos), true})
 		}
 		if t.Len <= maxArray && !b.memory().isChar(t.Elem, pos) {
 			return objVal(&regStruct{id: id, nowhere: true})

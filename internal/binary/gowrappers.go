@@ -80,7 +80,7 @@ func (f *Finder) trampolines(at *File, list []elffile.Function) map[uint64]bool 
 		units[u] = true
 		// What is damaged says nothing of the others.
 		_ = u.Walk(func(e *dwarfinfo.Entry, _ int) (bool, error) {
-			if low, ok := e.Val(dwarf.AttrLowpc).(uint64); ok && e.Has(dwarf.AttrTrampoline) {
+			if low, ok := e.Low(); ok && e.Has(dwarf.AttrTrampoline) {
 				said[low] = true
 			}
 			return false, nil

@@ -121,6 +121,8 @@ type Unit struct {
 	// bytes are those from off on; nil until an entry was asked for. table has their abbreviations.
 	bytes []byte
 	table *abbreviations
+	// code are the ranges of its code, nil until somebody asked for what the linker has left out.
+	code *unitCode
 }
 
 // Kinds of units (7.5.1).

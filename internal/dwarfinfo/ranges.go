@@ -132,10 +132,76 @@ func (u *Unit) covers(addr uint64) (bool, error) {
 }
 
 // Ranges gives the addresses of the code of an entry, each from the first to behind the last. Of a function the first
-// range begins at its entry (2.17.3).
+// range begins at its entry (2.17.3). Code that the linker has left out has none.
 func (e *Entry) Ranges() ([][2]uint64, error) {
+	all, err := e.saidRanges()
+	return slices.DeleteFunc(all, func(r [2]uint64) bool { return e.unit.leftOut(r[0]) }), err
+}
+
+// Low is the address at which the code of an entry begins, where it says one (DW_AT_low_pc); false where it says none,
+// or the linker has left the code out.
+func (e *Entry) Low() (uint64, bool) {
+	low, ok := e.Val(dwarf.AttrLowpc).(uint64)
+	return low, ok && !e.unit.leftOut(low)
+}
+
+// A linker leaves out sections that nothing leads to (--gc-sections), and all but one of several copies of an inline
+// function, and keeps the debug information of them. In the place of an address it writes one that is none: 0, or as a
+// begin in a list 1, as nothing and an end are 0 there; LLVM's can be told to write -1 and -2. What lies behind the
+// begin of a section follows from that: line 20 at 0 + 0x1040, which can be an address of other code.
+
+// NoAddress reports whether an address stands for one of what the linker has left out.
+func NoAddress(addr uint64) bool { return addr <= 1 || addr >= ^uint64(1) }
+
+// leftOut reports whether an address of the unit is one of code that the linker has left out.
+func (u *Unit) leftOut(addr uint64) bool {
+	if NoAddress(addr) {
+		return true
+	}
+	if u.code == nil {
+		u.code = &unitCode{}
+		if e, err := u.Root(); err == nil {
+			// What is damaged says nothing of what was left out.
+			all, _ := e.saidRanges()
+			u.code.sort(all)
+		}
+	}
+	return has(u.code.out, addr) && !has(u.code.in, addr)
+}
+
+// unitCode are the ranges of code of a unit that is in the file, and of what would be there from 0 on if the linker had
+// not left it out.
+type unitCode struct{ in, out [][2]uint64 }
+
+func (s *unitCode) sort(all [][2]uint64) {
+	for _, r := range all {
+		switch {
+		case !NoAddress(r[0]):
+			s.in = append(s.in, r)
+		case r[1] > r[0] && r[1]-r[0] > 1:
+			s.out = append(s.out, r)
+		}
+	}
+	slices.SortFunc(s.in, func(x, y [2]uint64) int { return cmp.Compare(x[0], y[0]) })
+	slices.SortFunc(s.out, func(x, y [2]uint64) int { return -cmp.Compare(x[1], y[1]) })
+	s.out = s.out[:min(len(s.out), 1)] // all begin at the same place
+}
+
+// has reports whether an address lies in one of ranges in ascending order.
+func has(list [][2]uint64, addr uint64) bool {
+	i, exact := slices.BinarySearchFunc(list, addr, func(r [2]uint64, addr uint64) int {
+		return cmp.Compare(r[0], addr)
+	})
+	if !exact {
+		i--
+	}
+	return i >= 0 && addr < list[i][1]
+}
+
+// saidRanges are those that the debug information gives.
+func (e *Entry) saidRanges() ([][2]uint64, error) {
 	if s := e.ofSkeleton(dwarf.AttrRanges); s != nil {
-		return s.Ranges()
+		return s.saidRanges()
 	}
 	if v, ok := e.find(dwarf.AttrRanges); ok {
 		return e.unit.ranges(v)

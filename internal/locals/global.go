@@ -165,12 +165,18 @@ func (f *Finder) globalAt(g *global, name string) (*Variable, error) {
 		v.Place = p
 		return v, nil
 	}
+	p, err := placeOf(e, f.Arch)
+	v.Place = p
+	return v, err
+}
+
+// placeOf is where the entry of a variable says that it is; nowhere also what the linker has left out.
+func placeOf(e *dwarfinfo.Entry, arch string) (location.Place, error) {
 	expression, _, err := e.Expression(dwarf.AttrLocation, 0)
 	if err != nil {
-		return nil, err
+		return location.Place{}, err
 	}
-	frame := location.Unframed(f.Arch)
+	frame := location.Unframed(arch)
 	frame.Address = e.Unit().IndexedAddress
-	v.Place = location.Of(expression, frame)
-	return v, nil
+	return location.Of(expression, frame), nil
 }

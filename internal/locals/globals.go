@@ -4,10 +4,12 @@ import (
 	"debug/dwarf"
 	"fmt"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/location"
 	"github.com/startrace/startrace/internal/sourceline"
 )
 
@@ -58,8 +60,11 @@ type global struct {
 	defined, shared bool
 }
 
-// located reports whether it is known to be anywhere.
-func (g *global) located() bool { return g.entry.Has(dwarf.AttrLocation) }
+// located reports whether its entry says where it is.
+func (g *global) located() bool {
+	p, err := placeOf(g.entry, runtime.GOARCH) // which registers there are is no matter here
+	return g.entry.Has(dwarf.AttrLocation) && (err != nil || p.Kind != location.Nowhere)
+}
 
 // everywhere looks into all units but one. One that is damaged has none.
 func (g *globals) everywhere(but *dwarfinfo.Unit) error {

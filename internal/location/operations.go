@@ -3,6 +3,8 @@ package location
 import (
 	"encoding/binary"
 	"sync"
+
+	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
 // operations are what an operation does that takes no two numbers. What is missing here ends the run: the place is
@@ -10,7 +12,7 @@ import (
 var operations = sync.OnceValue(func() map[opcode]func(*evaluation) {
 	nowhere := func(m *evaluation) { m.end(Nowhere) } // known to debuggers that look at the caller, or to nobody
 	return map[opcode]func(*evaluation){
-		opAddr:          func(m *evaluation) { m.push(&Expr{Op: Static, N: int64(m.number(8))}) },
+		opAddr:          func(m *evaluation) { m.static(m.number(8)) },
 		opAddrx:         (*evaluation).addressIndex,
 		opGNUAddrIndex:  (*evaluation).addressIndex,
 		opConstx:        (*evaluation).constIndex,
@@ -76,6 +78,15 @@ func (m *evaluation) addressIndex() {
 	addr, ok := m.frame.Address(m.unsigned())
 	if !ok {
 		m.end(Unreadable)
+		return
+	}
+	m.static(addr)
+}
+
+// static pushes an address of the file. What the linker has left out of it is nowhere.
+func (m *evaluation) static(addr uint64) {
+	if dwarfinfo.NoAddress(addr) {
+		m.end(Nowhere)
 		return
 	}
 	m.push(&Expr{Op: Static, N: int64(addr)})

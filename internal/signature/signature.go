@@ -238,7 +238,7 @@ func (f *finder) function(addr uint64, everywhere bool) (*dwarfinfo.Entry, error
 // begins reports whether a function is entered at addr. One that the compiler has split, so that what seldom runs lies
 // elsewhere (NAME.cold), has a list of ranges, of which the first begins at its entry (DWARF 5, 2.17.3 and 2.18).
 func (f *finder) begins(e *dwarfinfo.Entry, addr uint64) (bool, error) {
-	if low, ok := e.Val(dwarf.AttrLowpc).(uint64); ok {
+	if low, ok := e.Low(); ok {
 		return low == addr, nil
 	}
 	if e.Val(dwarf.AttrRanges) == nil {

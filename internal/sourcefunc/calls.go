@@ -173,7 +173,7 @@ func (w *callsWalk) entry(e *dwarfinfo.Entry, depth int) (into bool, err error) 
 		one.around = w.around[n-1]
 	}
 	for _, r := range ranges {
-		if r[0] != 0 && r[0] < r[1] { // at 0 is what the linker has left out
+		if r[0] < r[1] {
 			w.spans = append(w.spans, callSpan{r[0], r[1], len(w.entries)})
 		}
 	}

@@ -224,12 +224,16 @@ func hasCode(e *dwarfinfo.Entry) bool {
 }
 
 // entryOf is the address at which the code of an entry begins: what it says of that itself, as gcc does of what was
-// inlined, of which the lowest address need not be the first; else that of its first range (DWARF 5, 2.18).
+// inlined, of which the lowest address need not be the first; else that of its first range (DWARF 5, 2.18). What the
+// linker has left out begins nowhere.
 func entryOf(e *dwarfinfo.Entry) (uint64, bool) {
-	low, hasLow := e.Val(dwarf.AttrLowpc).(uint64)
+	low, hasLow := e.Low()
+	if e.Has(dwarf.AttrLowpc) && !hasLow {
+		return 0, false
+	}
 	switch at := e.Val(dwarf.AttrEntrypc).(type) {
 	case uint64:
-		return at, true
+		return at, !dwarfinfo.NoAddress(at)
 	case int64:
 		if hasLow {
 			return low + uint64(at), true

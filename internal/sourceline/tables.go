@@ -185,9 +185,10 @@ func lineInfo(dir string) []byte {
 	return append(b, 0)
 }
 
-// eachRow calls f for each row of a table of lines, until it gives false.
+// eachRow calls f for each row of a table of lines, until it gives false. It leaves out sequences of code that the
+// linker has left out.
 func eachRow(r *dwarf.LineReader, f func(*dwarf.LineEntry) (more bool)) error {
-	for {
+	for begins, leftOut := true, false; ; {
 		var row dwarf.LineEntry // f may keep it
 		err := r.Next(&row)
 		if errors.Is(err, io.EOF) {
@@ -196,7 +197,10 @@ func eachRow(r *dwarf.LineReader, f func(*dwarf.LineEntry) (more bool)) error {
 		if err != nil {
 			return wrong("%v", err)
 		}
-		if !f(&row) {
+		if begins {
+			leftOut = dwarfinfo.NoAddress(row.Address)
+		}
+		if begins = row.EndSequence; !leftOut && !f(&row) {
 			return nil
 		}
 	}
