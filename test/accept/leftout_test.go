@@ -75,7 +75,8 @@ func linesLeftOut(t *testing.T, command string) {
 	first := slices.IndexFunc(text, func(s string) bool { return strings.HasPrefix(s, "int dropped") })
 	for line := first + 1; line < first+400; line += 7 {
 		e := startrace(t, "list", fmt.Sprintf("uprobe:%s:left.c:%d", binary, line))
-		if !strings.Contains(e.stderr, fmt.Sprint("line ", line, " of ")) || !strings.Contains(e.stderr, " has no code in ") {
+		said := fmt.Sprint("line ", line, " of ")
+		if !strings.Contains(e.stderr, said) || !strings.Contains(e.stderr, " has no code in ") {
 			t.Errorf("%s: line %d: got %s%s", command, line, e.stdout, e.stderr)
 		}
 	}
