@@ -275,10 +275,8 @@ func atAddress(e *elffile.File, f *File, text string) (Function, error) {
 // codeRanges says where a file's code lies.
 func codeRanges(e *elffile.File) string {
 	var parts []string
-	for _, s := range e.Segments() {
-		if s.Code {
-			parts = append(parts, fmt.Sprintf("from %#x to %#x", s.Addr, s.Addr+s.Size))
-		}
+	for _, r := range e.CodeRanges() {
+		parts = append(parts, fmt.Sprintf("from %#x to %#x", r[0], r[1]))
 	}
 	if len(parts) == 0 {
 		return "nowhere"

@@ -201,7 +201,7 @@ func (s CodeSection) End() uint64 { return s.Addr + s.Size }
 // CodeSections gives those of the file by address. None reaches into the next, or behind the last address.
 func (f *File) CodeSections() (out []CodeSection) {
 	for _, s := range f.elf.Sections {
-		if s.Flags&(elf.SHF_ALLOC|elf.SHF_EXECINSTR) == elf.SHF_ALLOC|elf.SHF_EXECINSTR && s.Size < ^s.Addr {
+		if isCode(s) {
 			out = append(out, CodeSection{s.Name, s.Addr, s.Size})
 		}
 	}
@@ -240,14 +240,50 @@ func (f *File) Offset(addr uint64) (uint64, bool) {
 	return 0, false
 }
 
-// CodeOffset is Offset for an address of code.
+// CodeOffset is Offset for an address of code. A part that is loaded as code can have the file's header and tables in
+// it, too (gold, and -z noseparate-code): where the file names its sections, code is what these say.
 func (f *File) CodeOffset(addr uint64) (uint64, bool) {
 	for _, s := range f.Segments() {
 		if s.Code && addr >= s.Addr && addr-s.Addr < s.Size {
-			return addr - s.Addr + s.Offset, true
+			return addr - s.Addr + s.Offset, f.inCodeSection(addr)
 		}
 	}
 	return 0, false
+}
+
+// inCodeSection reports whether a section of code has an address, or the file names none.
+func (f *File) inCodeSection(addr uint64) bool {
+	named := false
+	for _, s := range f.elf.Sections {
+		if isCode(s) {
+			if named = true; addr >= s.Addr && addr-s.Addr < s.Size {
+				return true
+			}
+		}
+	}
+	return !named
+}
+
+// isCode reports whether a section may be executed.
+func isCode(s *elf.Section) bool {
+	return s.Flags&(elf.SHF_ALLOC|elf.SHF_EXECINSTR) == elf.SHF_ALLOC|elf.SHF_EXECINSTR && s.Size < ^s.Addr
+}
+
+// CodeRanges gives where code lies, for each part that is loaded as such: from the first address to behind the last.
+func (f *File) CodeRanges() (out [][2]uint64) {
+	sections := f.CodeSections()
+	for _, s := range f.Segments() {
+		if !s.Code {
+			continue
+		}
+		r := [2]uint64{s.Addr, s.Addr + s.Size}
+		outside := func(c CodeSection) bool { return c.Addr < r[0] || c.End() > r[1] }
+		if inside := slices.DeleteFunc(slices.Clone(sections), outside); len(inside) > 0 {
+			r = [2]uint64{inside[0].Addr, inside[len(inside)-1].End()}
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 // Addr gives the address of a place in the file, where it is loaded as code

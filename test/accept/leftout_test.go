@@ -81,3 +81,17 @@ func linesLeftOut(t *testing.T, command string) {
 		}
 	}
 }
+
+// A part of the file that is loaded as code can have the file's tables in it: what stands there is no code, whoever
+// says its address. A probe would change the program.
+func TestTablesAreNoCode(t *testing.T) {
+	binary := need.Built(t, "gcc -g -Wl,-z,noseparate-code", "tables.c", "int main(void) { return 0; }\n")
+	for _, addr := range []string{"0x10", "0x300", "0x400"} {
+		text := `probe("uprobe:` + binary + ":" + addr + `", lambda e: print("hit"))`
+		e := startrace(t, "-e", text, "-c", binary)
+		want := addr + " is not in the file's code, which lies from 0x"
+		if !strings.Contains(e.stderr, want) {
+			t.Errorf("%s: got %s%s, want %q", addr, e.stdout, e.stderr, want)
+		}
+	}
+}
