@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"github.com/startrace/startrace/internal/escape"
 	"strings"
 )
 
@@ -262,5 +263,5 @@ func (f *Functions) text(int) string {
 			fmt.Fprintf(&b, "=%d", p.Cookie)
 		}
 	}
-	return b.String()
+	return escape.Line(b.String()) // the names are those of programs
 }

@@ -1,6 +1,10 @@
 package dwarfinfo
 
-import "debug/dwarf"
+import (
+	"debug/dwarf"
+
+	"github.com/startrace/startrace/internal/escape"
+)
 
 // A form is how an attribute's value is written (7.5.6).
 type form uint16
@@ -265,7 +269,7 @@ func (u *Unit) meaning(v value) any {
 		return nil
 	case classText, classStr, classLineStr, classStrIndex, classStrShared:
 		if text, err := u.text(v); err == nil {
-			return text
+			return escape.Line(text) // names are constants of programs, and none is to make a line or act on a terminal
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"path"
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/escape"
 )
 
 // The lines of a unit are a program of their own in .debug_line, which debug/dwarf knows how to run. It finds it by the
@@ -76,6 +77,11 @@ func (t *Tables) Of(u *dwarfinfo.Unit) (*dwarf.LineReader, error) {
 	r, err := d.LineReader(e)
 	if err != nil {
 		return nil, wrong("%v", err)
+	}
+	for _, file := range r.Files() {
+		if file != nil {
+			file.Name = escape.Line(file.Name) // as dwarfinfo does with names
+		}
 	}
 	wholeName(r, root, dir)
 	return r, nil
