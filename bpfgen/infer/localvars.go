@@ -269,6 +269,9 @@ func (b inSight) tree(e *location.Expr) *tree.Expr {
 	case location.Not:
 		return operation(tree.OpXor, types.I64, intExpr(-1, b.pos), b.signed(e.Args[0]), b.pos)
 	}
+	if e.Op == location.Select {
+		return b.either(b.signed(e.Args[0]), b.signed(e.Args[1]), b.signed(e.Args[2]))
+	}
 	if e.Op == location.Div {
 		return b.quotient(b.signed(e.Args[0]), b.tree(e.Args[1]))
 	}
@@ -293,6 +296,12 @@ func (b inSight) quotient(x, y *tree.Expr) *tree.Expr {
 	below := operation(tree.OpLt, types.Boolean, x, zero, b.pos)
 	ways := []*tree.Expr{below, minus(by(minus(x))), by(x)}
 	return &tree.Expr{Op: tree.OpCond, Type: types.I64, Args: ways, Pos: b.pos}
+}
+
+// either is yes where a condition is not 0.
+func (b inSight) either(condition, yes, no *tree.Expr) *tree.Expr {
+	is := operation(tree.OpNe, types.Boolean, condition, intExpr(0, b.pos), b.pos)
+	return &tree.Expr{Op: tree.OpCond, Type: types.I64, Args: []*tree.Expr{is, yes, no}, Pos: b.pos}
 }
 
 // signed is the tree of a place as a number with a sign.

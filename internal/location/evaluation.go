@@ -53,8 +53,9 @@ type evaluation struct {
 	data  []byte
 	at    int
 	stack []number
-	// nodes are the nodes of trees that were made.
+	// nodes are the nodes of trees that were made, and steps the operations of all ways that were gone.
 	nodes int
+	steps *int
 	// verdict is what the place is where the expression does not come to its end; ended says that it is known.
 	verdict Place
 	ended   bool
@@ -76,9 +77,13 @@ func Of(expression []byte, f Frame) Place {
 	if len(expression) == 0 {
 		return Place{}
 	}
-	m := &evaluation{frame: f, data: expression}
-	for n := 0; m.at < len(m.data) && !m.ended; n++ {
-		if n > maxOperations || len(m.stack) > maxStack || m.nodes > maxNodes {
+	return (&evaluation{frame: f, data: expression, steps: new(int)}).run()
+}
+
+// run goes on to the end of the expression.
+func (m *evaluation) run() Place {
+	for ; m.at < len(m.data) && !m.ended; *m.steps++ {
+		if *m.steps > maxOperations || len(m.stack) > maxStack || m.nodes > maxNodes {
 			return Place{Kind: Unreadable}
 		}
 		m.step()
@@ -111,6 +116,9 @@ func (m *evaluation) step() {
 		return
 	case code >= opBreg0 && code <= opBreg31:
 		m.fromRegister(uint64(code-opBreg0), m.signed())
+		return
+	case code == opBra:
+		m.branch()
 		return
 	}
 	if o, ok := twoOperands[code]; ok {
@@ -199,8 +207,19 @@ func (m *evaluation) as(e *Expr, typ *Base) number {
 	case typ.Other || typ.Size > 8 || typ.Size < 1:
 		m.end(Unreadable)
 		return number{e, nil}
+	case e.Op == Const:
+		return number{constant(narrow(e.N, typ)), typ}
 	}
 	return number{m.node(&Expr{Op: Extend, Size: typ.Size, Signed: typ.Signed, Args: []*Expr{e}}), typ}
+}
+
+// narrow is what a number is in a type of less than 64 bits.
+func narrow(n int64, typ *Base) int64 {
+	unused := 64 - 8*typ.Size
+	if typ.Signed {
+		return n << unused >> unused
+	}
+	return int64(uint64(n) << unused >> unused)
 }
 
 // typed is the type at an offset of the unit.

@@ -53,9 +53,24 @@ func TestPlaces(t *testing.T) {
 		{[]byte{0x75, 0, 0xa8, 5, 0x9f}, "s32(di)"},
 		{[]byte{0x75, 0, 0xa8, 9, 0x9f}, "unreadable"},                // as a double
 		{[]byte{0x75, 0, 0xa8, 4, 0x74, 0, 0x22, 0x9f}, "unreadable"}, // of two types
-		{[]byte{0x28, 1, 0}, "unreadable"},                            // DW_OP_bra
-		{[]byte{0x22}, "unreadable"},                                  // of nothing
-		{[]byte{0x9b}, "unreadable"},                                  // DW_OP_form_tls_address
+		{[]byte{0x28, 1, 0}, "unreadable"},                            // DW_OP_bra of nothing
+		// di < 8 ? di : 8, as gcc has it: dup, lit8, lt, bra, drop, lit8
+		{[]byte{0x75, 0, 0x12, 0x38, 0x2d, 0x28, 2, 0, 0x13, 0x38, 0x9f}, "((di < 8) ? di : 8)"},
+		{[]byte{0x75, 0, 0x28, 5, 0, 0x74, 0, 0x2f, 2, 0, 0x72, 0, 0x9f}, "(di ? cx : si)"},
+		{[]byte{0x75, 0, 0x28, 5, 0, 0x74, 0, 0x2f, 2, 0, 0x74, 0, 0x9f}, "si"},
+		{[]byte{0x31, 0x28, 1, 0, 0x32, 0x33, 0x9f}, "3"},                 // by a constant
+		{[]byte{0x75, 0, 0x28, 0xfd, 0xff}, "unreadable"},                 // back
+		{[]byte{0x2f, 0xfd, 0xff}, "unreadable"},                          // the same, DW_OP_skip
+		{[]byte{0x75, 0, 0x28, 9, 0, 0x9f}, "unreadable"},                 // behind the end
+		{[]byte{0x31, 0x75, 0, 0x28, 1, 0, 0x06, 0x9f}, "unreadable"},     // reads in one way only
+		{[]byte{0x75, 0, 0x28, 2, 0, 0x50, 0x9f, 0x51}, "unreadable"},     // a value and a place
+		{[]byte{0x75, 0, 0x19, 0x9f}, "unreadable"},                       // DW_OP_abs
+		{[]byte{0x75, 0, 0x38, 0x1d, 0x9f}, "(di & 7)"},                   // DW_OP_mod, without a sign
+		{[]byte{0x75, 0, 0xa8, 8, 0x19, 0x9f}, "((di < 0) ? -(di) : di)"}, // DW_OP_abs of a type
+		{[]byte{0x75, 0, 0x37, 0x1d, 0x9f}, "unreadable"},
+		{[]byte{0x75, 0, 0xa8, 5, 0x37, 0xa8, 5, 0x1d, 0x9f}, "s32((s32(di) - ((s32(di) / 7) * 7)))"},
+		{[]byte{0x22}, "unreadable"}, // of nothing
+		{[]byte{0x9b}, "unreadable"}, // DW_OP_form_tls_address
 	} {
 		if got := Of(c.expression, frameOfTest()).String(); got != c.want {
 			t.Errorf("% x: %s, want %s", c.expression, got, c.want)
@@ -193,6 +208,11 @@ func (m *reference) tree(e *Expr) int64 {
 		return -args[0]
 	case Not:
 		return ^args[0]
+	case Select:
+		if args[0] != 0 {
+			return args[1]
+		}
+		return args[2]
 	}
 	for code, op := range twoOperands {
 		if op == e.Op {

@@ -24,9 +24,11 @@ const (
 	opPick            opcode = 0x15
 	opSwap            opcode = 0x16
 	opRot             opcode = 0x17
+	opAbs             opcode = 0x19
 	opAnd             opcode = 0x1a
 	opDiv             opcode = 0x1b
 	opMinus           opcode = 0x1c
+	opMod             opcode = 0x1d
 	opMul             opcode = 0x1e
 	opNeg             opcode = 0x1f
 	opNot             opcode = 0x20
@@ -37,12 +39,14 @@ const (
 	opShr             opcode = 0x25
 	opShra            opcode = 0x26
 	opXor             opcode = 0x27
+	opBra             opcode = 0x28
 	opEq              opcode = 0x29
 	opGe              opcode = 0x2a
 	opGt              opcode = 0x2b
 	opLe              opcode = 0x2c
 	opLt              opcode = 0x2d
 	opNe              opcode = 0x2e
+	opSkip            opcode = 0x2f
 	opLit0            opcode = 0x30
 	opLit31           opcode = 0x4f
 	opReg0            opcode = 0x50

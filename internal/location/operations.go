@@ -2,6 +2,7 @@ package location
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync"
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
@@ -38,6 +39,9 @@ var operations = sync.OnceValue(func() map[opcode]func(*evaluation) {
 		opNop:  func(*evaluation) {},
 
 		opDiv:          (*evaluation).divide,
+		opMod:          (*evaluation).remainder,
+		opAbs:          (*evaluation).absolute,
+		opSkip:         (*evaluation).skip,
 		opNeg:          func(m *evaluation) { m.unary(Neg) },
 		opNot:          func(m *evaluation) { m.unary(Not) },
 		opPlusUconst:   (*evaluation).plusConst,
@@ -127,6 +131,88 @@ func (m *evaluation) divide() {
 	}
 	m.stack = append(m.stack, m.as(m.node(&Expr{Op: Div, Args: []*Expr{x.Expr, y.Expr}}), x.typ))
 }
+
+// remainder is that of a division by a number that the expression says. One without a type has no sign.
+func (m *evaluation) remainder() {
+	y, x := m.pop(), m.pop()
+	if y.Op != Const || y.N <= 0 || (x.typ == nil || x.typ.Size == 8 && !x.typ.Signed) && y.N&(y.N-1) != 0 {
+		m.end(Unreadable)
+		return
+	}
+	var e *Expr
+	if x.typ == nil || !x.typ.Signed && y.N&(y.N-1) == 0 {
+		e = &Expr{Op: And, Args: []*Expr{x.Expr, constant(y.N - 1)}}
+	} else { // of the sign of x
+		whole := &Expr{Op: Mul, Args: []*Expr{{Op: Div, Args: []*Expr{x.Expr, y.Expr}}, y.Expr}}
+		e = &Expr{Op: Sub, Args: []*Expr{x.Expr, whole}}
+	}
+	m.stack = append(m.stack, m.as(m.node(e), x.typ))
+}
+
+// absolute is of a number of a type. gcc takes it of a register that has an int of 32 bits, too, without the sign that
+// this has, and so says -3 of what is 3.
+func (m *evaluation) absolute() {
+	x := m.pop()
+	if x.typ == nil {
+		m.end(Unreadable)
+		return
+	}
+	below := &Expr{Op: Lt, Args: []*Expr{x.Expr, constant(0)}}
+	e := &Expr{Op: Select, Args: []*Expr{below, {Op: Neg, Args: []*Expr{x.Expr}}, x.Expr}}
+	m.stack = append(m.stack, m.as(m.node(e), x.typ))
+}
+
+// target is where the operation leads to that jumps. One that jumps back would have no end that we know.
+func (m *evaluation) target() (to int, ok bool) {
+	distance := int16(m.number(2))
+	to = m.at + int(distance)
+	if m.ended || distance < 0 || to > len(m.data) {
+		m.end(Unreadable)
+		return 0, false
+	}
+	return to, true
+}
+
+func (m *evaluation) skip() {
+	if to, ok := m.target(); ok {
+		m.at = to
+	}
+}
+
+// branch goes both ways to the end, one after the other, and takes what the condition says.
+func (m *evaluation) branch() {
+	to, ok := m.target()
+	condition := m.pop()
+	switch {
+	case !ok || m.ended:
+	case condition.Op == Const && condition.N != 0:
+		m.at = to
+	case condition.Op == Const:
+	default:
+		there := *m
+		there.at = to
+		there.stack, there.pieces = slices.Clone(m.stack), slices.Clone(m.pieces)
+		yes := there.run()
+		no := m.run()
+		m.verdict, m.ended = either(condition.Expr, yes, no), true
+	}
+}
+
+// either is the place that a condition says: yes where it is not 0. What only one of them may read is read always, and
+// so none of them may read memory.
+func either(condition *Expr, yes, no Place) Place {
+	if yes.String() == no.String() {
+		return yes
+	}
+	if yes.Kind != no.Kind || yes.Kind != Held && yes.Kind != Memory || loads(yes.Value) || loads(no.Value) ||
+		size(condition)+size(yes.Value)+size(no.Value) > maxNodes {
+		return Place{Kind: Unreadable}
+	}
+	return Place{Kind: yes.Kind, Value: &Expr{Op: Select, Args: []*Expr{condition, yes.Value, no.Value}}}
+}
+
+// loads reports whether a tree reads memory.
+func loads(e *Expr) bool { return e.Op == Load || slices.ContainsFunc(e.Args, loads) }
 
 func (m *evaluation) plusConst() {
 	n := int64(m.unsigned())

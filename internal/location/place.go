@@ -106,6 +106,8 @@ const (
 	Le
 	Gt
 	Ge
+	// Select is Args[1] where Args[0] is not 0, else Args[2].
+	Select
 )
 
 // An Expr is a tree that computes a number of 64 bits.
@@ -210,6 +212,8 @@ func (e *Expr) String() string {
 		return fmt.Sprintf("-(%v)", e.Args[0])
 	case Not:
 		return fmt.Sprintf("~(%v)", e.Args[0])
+	case Select:
+		return fmt.Sprintf("(%v ? %v : %v)", e.Args[0], e.Args[1], e.Args[2])
 	}
 	return fmt.Sprintf("(%v %s %v)", e.Args[0], words[e.Op], e.Args[1])
 }
