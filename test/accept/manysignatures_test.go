@@ -29,7 +29,8 @@ func TestManySignatures(t *testing.T) {
 				command, file string
 				of            func(seed uint64, n int) target.Calls
 			}{
-				{"gcc -w -g", "calls.c", ofC}, {"clang -w -g", "calls.c", ofC}, {"g++ -w -g", "calls.cc", target.RandomCpp},
+				{"gcc -w -g", "calls.c", ofC}, {"clang -w -g", "calls.c", ofC},
+				{"g++ -w -g", "calls.cc", target.RandomCpp},
 				{"clang++ -w -g -std=c++17 -fstandalone-debug", "calls.cc", target.RandomCpp},
 			} {
 				command := fmt.Sprintf("%s -O%d", lang.command, level)

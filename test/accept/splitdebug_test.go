@@ -242,8 +242,8 @@ func TestSplitDebugInformationIsMissing(t *testing.T) {
 // Debug information that dwz has put into a file that several programs share is read as that of the program, by both
 // ways in which the file is named, and where the program has a debug file.
 //
-// > The same holds of a file with what several programs have in common, which `dwz -m` makes. It is looked for where the
-// > program says, and below `/usr/lib/debug`, by its build id too.
+// > The same holds of a file with what several programs have in common, which `dwz -m` makes.
+// > It is looked for where the program says, and below `/usr/lib/debug`, by its build id too.
 func TestSharedDebugInformation(t *testing.T) {
 	needTracing(t)
 	need.Sources(t, "../..")
@@ -271,7 +271,7 @@ func TestSharedDebugInformation(t *testing.T) {
 		}
 		for text, message := range map[string]string{
 			`probe("uprobe:BIN:checkout", lambda e: print(e.args.n))`:   "is in a file of its own, ",
-			`probe("uprobe:BIN:cart.cc:10", lambda e: print(e.vars.n))`: "shares debug information with other programs in ",
+			`probe("uprobe:BIN:cart.cc:10", lambda e: print(e.vars.n))`: "shares debug information with other programs",
 		} {
 			e := startrace(t, script(t, strings.ReplaceAll(text, "BIN", binary)), "-c", binary)
 			if e.status == 0 || !strings.Contains(e.stderr, message) ||
