@@ -41,8 +41,8 @@ func (f *Flow) entered(offset, jump int) bool {
 	return false
 }
 
-// Entry is the jump by which all ways come into the loop that has the instruction at an offset, where it goes to what is
-// own, and is so itself or goes to another instruction than that. Else it is the offset. Go with optimization often
+// Entry is the jump by which all ways come into the loop that has the instruction at an offset, where it goes to what
+// is own, and is so itself or goes to another instruction than that. Else it is the offset. Go with optimization often
 // leaves no more than that of how a loop begins, which it may count to the line before:
 //
 //	10  jmp 20      once
