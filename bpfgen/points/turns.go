@@ -11,12 +11,20 @@ import (
 // them, that is so for one function that is named alone.
 func tellTurns(s search, p *plan.Pattern, list []binary.Function, at *binary.File) {
 	n, first := 0, ""
+	copies, inlined := 0, ""
 	for _, fn := range list {
-		if fn.Turns {
+		switch {
+		case fn.Turns && fn.Copy != nil:
+			copies, inlined = copies+1, fn.Name
+		case fn.Turns:
 			if n++; n == 1 {
 				first = fn.Name
 			}
 		}
+	}
+	if copies > 0 {
+		s.warnf(p.Pos, "%s: %s of %s begins with the head of a loop: each turn counts as a call", p.Text,
+			format.Count(copies, "inlined copy"), inlined)
 	}
 	if n == 0 {
 		return

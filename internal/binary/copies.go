@@ -281,10 +281,12 @@ func (p *placing) place(fn *sourcefunc.Function, c *sourcefunc.Copy) (Function, 
 	if !p.flow.Begins(inside) {
 		return out, fmt.Errorf("debug information has it at %#x, where no instruction begins", c.Entry)
 	}
-	begin, err := p.begin(around, inside, c)
+	at, err := p.begin(around, inside, c)
 	if err != nil {
 		return out, err
 	}
+	begin := at.probe
+	out.Copy.Begin, out.Turns = around.Addr+uint64(at.values), at.turns
 	if err := gofunc.Steppable(runtime.GOARCH, p.code[begin:min(begin+longest, len(p.code))]); err != nil {
 		return out, fmt.Errorf("it begins with %w", err)
 	}
@@ -307,21 +309,41 @@ func (p *placing) take(around elffile.Function) error {
 	return err
 }
 
-// begin is where the probe stands in the function around the copy. Instructions of Go that do nothing mark copies.
-func (p *placing) begin(around elffile.Function, inside int, c *sourcefunc.Copy) (int, error) {
+// A beginning of a copy is where its probe stands in the function around it, and where its parameters are looked for.
+// Turns: the probe hits at each turn of a loop in the copy.
+type beginning struct {
+	probe, values int
+	turns         bool
+}
+
+// begin is the beginning of a copy. Instructions of Go that do nothing mark copies.
+func (p *placing) begin(around elffile.Function, inside int, c *sourcefunc.Copy) (beginning, error) {
 	if p.e.Language(around) == elffile.LanguageGo {
 		behind, err := gofunc.Entry(runtime.GOARCH, p.code)
-		return max(inside, behind), err // the look at the stack may run twice
+		return beginning{max(inside, behind), inside, false}, err // the look at the stack may run twice
 	}
 	entry, err := p.table.Data().Entry(c.Place)
 	if err != nil || entry == nil {
-		return inside, err
+		return beginning{inside, inside, false}, err
 	}
 	ranges, err := entry.Ranges()
-	return p.flow.BehindPadding(inside, func(offset int) bool {
+	if err != nil {
+		return beginning{inside, inside, false}, err
+	}
+	own := func(offset int) bool {
 		addr := around.Addr + uint64(offset)
 		return slices.ContainsFunc(ranges, func(r [2]uint64) bool { return addr >= r[0] && addr < r[1] })
-	}), err
+	}
+	var stretches []int
+	for _, r := range ranges {
+		stretches = append(stretches, int(int64(r[0]-around.Addr)))
+	}
+	inside = p.flow.AfterHoisted(inside, stretches, own)
+	if behind := p.flow.BehindPadding(inside, own); behind != inside {
+		return beginning{behind, inside, false}, nil
+	}
+	at, turns := p.flow.IntoLoop(inside, own)
+	return beginning{at, at, turns}, nil
 }
 
 // Parameters gives the parameters of a copy that was inlined, where it begins; nil where nobody knows.

@@ -31,6 +31,34 @@ func (f *Flow) BehindPadding(offset int, own func(int) bool) int {
 	return behind
 }
 
+// IntoLoop gives where a probe stands for code within the function that begins at an offset with the head of a loop of
+// its own, so that a turn is no begin: at the instruction before it, where all ways into the loop come by that, and it
+// does nothing but go on.
+//
+//	b3  lea rax, …  before the loop
+//	b7  nop
+//	c0  mov ecx, …  the code, for each turn
+//	…
+//	d6  jne c0      of the code, too
+//
+// turns: a probe there hits at each turn all the same. own is as that of BehindPadding.
+func (f *Flow) IntoLoop(offset int, own func(int) bool) (at int, turns bool) {
+	from := f.jumps[offset]
+	if !slices.ContainsFunc(from, own) {
+		return offset, false
+	}
+	others := slices.ContainsFunc(from, func(at int) bool { return !own(at) })
+	for before := offset - 1; before >= max(0, offset-longestInstruction) && !others; before-- {
+		if in, ok := f.in[before]; ok && in.size == offset-before && in.kind == plain && !own(before) {
+			return before, false
+		}
+	}
+	return offset, true
+}
+
+// longestInstruction is how long an instruction of any processor can be.
+const longestInstruction = 15
+
 // padding is how long the instruction is with which some code begins, if it does nothing, else 0.
 func padding(arch string, code []byte) int {
 	if arch == "arm64" {
