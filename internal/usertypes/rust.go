@@ -2,6 +2,8 @@ package usertypes
 
 import (
 	"debug/dwarf"
+	"encoding/binary"
+	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
@@ -19,7 +21,7 @@ const (
 )
 
 // variants gives the variants of an enum as members, and notes what tells which one there is. Of an enum of which that
-// is not known, as of a discriminant of 128 bits, there are none.
+// is not known, as of a discriminant of 128 bits with numbers above 64, there are none.
 func (c *conversion) variants(id kernel.TypeID, part *dwarfinfo.Entry, depth int) (members []kernel.Member) {
 	var out kernel.VariantPart
 	known, signed := c.discriminant(part, &out)
@@ -62,6 +64,9 @@ func (c *conversion) discriminant(part *dwarfinfo.Entry, out *kernel.VariantPart
 	}
 	first, bits, ok := c.t.place(m)
 	size := c.t.pointerOr(m)
+	if size == 16 { // the numbers of variants fit in its lower half
+		size = 8
+	}
 	if !ok || bits != 0 || size != 1 && size != 2 && size != 4 && size != 8 {
 		return false, false
 	}
@@ -87,9 +92,15 @@ func variantOf(v *dwarfinfo.Entry, signed bool) (kernel.Variant, bool) {
 		return kernel.Variant{Value: uint64(n)}, true
 	case uint64:
 		return kernel.Variant{Value: n}, true
+	case []byte: // of 128 bits
+		if low, high := n[:min(8, len(n))], n[min(8, len(n)):]; len(n) == 16 && !slices.ContainsFunc(high, isSet) {
+			return kernel.Variant{Value: binary.LittleEndian.Uint64(low)}, true
+		}
 	}
 	return kernel.Variant{}, false
 }
+
+func isSet(b byte) bool { return b != 0 }
 
 // elements notes what the elements of a Vec are: the parameter T of its type. What its members lead to are bytes.
 func (c *conversion) elements(id kernel.TypeID, e *dwarfinfo.Entry, name string, depth int) {

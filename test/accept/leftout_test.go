@@ -48,9 +48,13 @@ vars, copies, lines = count(), count(), count()
 probe("uprobe:BIN:kept", lambda e: vars[e.globals.unused, e.globals.unused_struct.a, e.globals.used > 4].add())
 probe("uprobe:BIN:inlined", lambda e: copies.add())
 probe("uprobe:BIN:left.c:2", lambda e: lines[e.func].add())
-at_exit(lambda: print(vars.items(), copies.value, lines.items()))
+frames = {}
+def seen(e):
+    frames[" ".join(["%s:%d" % (f.name, f.line) for f in e.ustack() if f.line][:2])] = True
+probe("uprobe:BIN:left.c:2", seen)
+at_exit(lambda: print(vars.items(), copies.value, lines.items(), frames.keys()))
 `
-	const want = `[((<optimized out>, <optimized out>, True), 100)] 100 [("inlined", 100)]`
+	const want = `[((<optimized out>, <optimized out>, True), 100)] 100 [("inlined", 100)] ["kept:412 main:817"]`
 	const sections = " -g -O1 -ffunction-sections -fdata-sections -Wl,--gc-sections"
 	for _, command := range []string{"gcc" + sections, "gcc -no-pie" + sections, "gcc -gdwarf-4" + sections,
 		"clang" + sections, "gcc -Wl,-z,noseparate-code" + sections, "gcc -fuse-ld=gold" + sections,
