@@ -41,30 +41,6 @@ func (u laterWrites) askedElsewhere(c *plan.Container) bool {
 	return u.pr.p.Kernel == nil && u.pr.p.Keep == 0 && u.pr.u.askedBy(c.ID, u.pr.p.ID) != nil
 }
 
-// asksOf notes that a kernel half of the probe that is walked reads a container.
-func (u *unit) asksOf(c *plan.Container) {
-	for _, p := range u.plan.Probes {
-		if p.ID == u.probe {
-			u.addAsker(c.ID, asker{p.ID, p.Pos})
-		}
-	}
-}
-
-func (u *unit) addAsker(id int, a asker) {
-	if list := u.askers.At(id); !slices.Contains(list, a) {
-		u.askers.Set(id, append(slices.Clip(list), a))
-	}
-}
-
-// askedBy is a probe other than one whose kernel half reads a container; nil: there is none.
-func (u *unit) askedBy(id, other int) *asker {
-	list := u.askers.At(id)
-	if i := slices.IndexFunc(list, func(a asker) bool { return a.probe != other }); i >= 0 {
-		return &list[i]
-	}
-	return nil
-}
-
 // readElsewhere reports whether the handler has the container elsewhere than where it changes it: what it finds there
 // is to be what was there before the change.
 func (u laterWrites) readElsewhere(c *plan.Container) bool {

@@ -231,24 +231,6 @@ type sideUse struct {
 	both, writes bool
 }
 
-// An asker is a probe whose kernel half reads a container.
-type asker struct {
-	probe int
-	pos   plan.Pos
-}
-
-// A lateChange is a change of a table or cell by a handler in user space.
-type lateChange struct {
-	c     *plan.Container
-	pos   plan.Pos
-	probe int
-	// form is the same change as kernel= has it.
-	form string
-	// decided: whether the kernel can make the change has been found out, since another probe is known to read the
-	// container. can is set where it can, and only the place is in the way.
-	decided, can bool
-}
-
 // A userUse is the use of a table or cell by a handler that was placed in user space.
 type userUse struct {
 	c   *plan.Container
