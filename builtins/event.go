@@ -2,7 +2,6 @@ package builtins
 
 import (
 	"fmt"
-	"strings"
 
 	"go.starlark.net/starlark"
 
@@ -44,18 +43,20 @@ func (p *PointValue) Truth() starlark.Bool  { return starlark.True }
 func (p *PointValue) Hash() (uint32, error) { return starlark.String(p.pos.String()).Hash() }
 
 // text names the point by the points it is made of.
-func (p *PointValue) text() string {
+func (p *PointValue) text() string { return pointsText([]Point{{value: p}}) }
+
+// names are those of the points that it is made of; a span and a choice have one.
+func (p *PointValue) names() (out []string) {
 	switch p.kind {
 	case "span":
-		return pointsText(p.start) + " → " + pointsText(p.end)
+		return []string{pointsText(p.start) + " → " + pointsText(p.end)}
 	case "first":
-		return "first(" + pointsText(p.alts) + ")"
+		return []string{"first(" + pointsText(p.alts) + ")"}
 	}
-	parts := make([]string, len(p.arms))
-	for i, a := range p.arms {
-		parts[i] = pointsText(a.points)
+	for _, a := range p.arms {
+		out = append(out, pointNames(a.points)...)
 	}
-	return strings.Join(parts, ", ")
+	return out
 }
 
 // eventCall makes an event of pairs of points and functions: event((points, fn), …). What fn gives is the event, and

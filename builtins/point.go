@@ -2,10 +2,12 @@ package builtins
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/starlark"
 
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/point"
 )
@@ -58,15 +60,29 @@ func toPoints(v starlark.Value, pos plan.Pos) ([]Point, error) {
 		"or a list of them", v.Type())
 }
 
-// pointsText names points as they were written.
-func pointsText(ps []Point) string {
-	parts := make([]string, len(ps))
-	for i, p := range ps {
+// shownPoints is how many of the points of a probe a message names.
+const shownPoints = 3
+
+// pointsText names points as they were written, each once, and of many the first.
+func pointsText(ps []Point) string { return format.Few(distinct(pointNames(ps)), shownPoints) }
+
+// pointNames are those of points, and of events those of the points that they are made of.
+func pointNames(ps []Point) (out []string) {
+	for _, p := range ps {
 		if p.pattern != nil {
-			parts[i] = p.pattern.Text
+			out = append(out, p.pattern.Text)
 		} else {
-			parts[i] = p.value.text()
+			out = append(out, p.value.names()...)
 		}
 	}
-	return strings.Join(parts, ", ")
+	return out
+}
+
+func distinct(names []string) (out []string) {
+	for _, name := range names {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
