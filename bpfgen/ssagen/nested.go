@@ -1,6 +1,8 @@
 package ssagen
 
 import (
+	"slices"
+
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/layout"
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -124,6 +126,25 @@ func (b nesting) again(entry *ir.Value, stale func()) {
 	}
 	stale()
 }
+
+// noStart ends the program at an end that no start is known of, and counts it. Where the function begins with the head
+// of a loop nothing is missing: a kernel without sessions of probes has replaced the return address once more at each
+// turn, and each is an end. Which of many functions do so is asked of some only; of more, no such end is counted.
+func (b nesting) noStart(s *tree.Stmt, place *ir.Value) {
+	at := b.prog.Attach.At()
+	turning := slices.DeleteFunc(slices.Clone(at), func(p tree.Place) bool { return !p.Turns })
+	if n := len(turning); n > 0 && (n == len(at) || n > mostAsked) {
+		b.ret()
+		return
+	}
+	for _, p := range turning {
+		b.unless(ir.EQ, place, int64(p.Cookie), b.ret)
+	}
+	entries(b).noStart(s)
+}
+
+// mostAsked is up to how many functions are told apart where an end has no start.
+const mostAsked = 16
 
 // unlessReplaced goes on where the call that begins has replaced the one of entry,
 // whose frame is its own. It then returns to where that one would have; a call that
@@ -323,7 +344,7 @@ func (b nesting) spanEnd(s *tree.Stmt, span *tree.Span, name string) {
 	b.unless(ir.EQ, first, 0, b.ret)
 	m := b.alloc(f.Size - 8)
 	open := b.Load(8, first, layout.NestedOpen)
-	noStart := func() { entries(b).noStart(s) }
+	noStart := func() { b.noStart(s, place) }
 	depth := b.unwind(name, key, open, frame, func(entry *ir.Value, stale, found func()) {
 		b.unlessSame(b.Load(8, entry, layout.NestedFrame), frame, stale)
 		b.unlessSame(b.Load(8, entry, layout.NestedPlace), place, stale)

@@ -1,29 +1,14 @@
 package accept
 
 import (
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/startrace/startrace/test/need"
 )
-
-// turnsSource has functions that begin with the head of a loop, unless something is done before.
-const turnsSource = `#include <stdio.h>
-struct node { struct node *next; int v; };
-__attribute__((noinline)) struct node *last(struct node *x) { while (x->next) x = x->next; return x; }
-__attribute__((noinline)) void spin(volatile int *p) { while (--*p); }
-__attribute__((noinline)) int plain(volatile int *p) { int n = 0; *p = 9; while (--*p) n++; return n; }
-__attribute__((noinline)) int outer(struct node *x) { volatile int v = 7; spin(&v); return last(x)->v + plain(&v); }
-static struct node nodes[1000];
-int main(void) {
-	for (int i = 0; i < 1000; i++) { nodes[i].v = i; nodes[i].next = i < 999 ? &nodes[i + 1] : 0; }
-	int n = 0;
-	for (int k = 0; k < 3; k++) n += outer(&nodes[k]);
-	printf("%d\n", n);
-	return 0;
-}
-`
 
 // A function that begins with the head of a loop is called as often as it returns: turns are told from calls, or it is
 // said that they are not.
@@ -41,12 +26,16 @@ func TestTurnsAreNoCalls(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("needs amd64, for which compilers are known to do so")
 	}
+	turnsSource, err := os.ReadFile(filepath.Join("..", "target", "testdata", "turns.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	const warning = "begins with the head of a loop"
 	for _, c := range []struct {
 		command string
 		turns   string // what uprobe:last counts
 	}{{"gcc -g -O2 -fcf-protection=none", "2997"}, {"clang -g -O2", "2997"}, {"gcc -g -O2 -fcf-protection=full", "3"}} {
-		binary := need.Built(t, c.command, "turns.c", turnsSource)
+		binary := need.Built(t, c.command, "turns.c", string(turnsSource))
 		count := func(point string) (n, said string) {
 			e := startrace(t, "count", point, "-c", binary).ok(t)
 			_, n, _ = strings.Cut(e.stdout, "counts: ")
@@ -77,6 +66,21 @@ lambda e: print("got", e.start.args.x.v, e.ret.v))`, "-c", binary).ok(t)
 			if !strings.Contains(e.stdout, want) && !strings.HasPrefix(c.command, "clang") {
 				t.Errorf("%s: arguments: %q, want %q", c.command, e.stdout, want)
 			}
+		}
+	}
+}
+
+// So it is on kernels that have replaced the return address at each turn and tell of each when the call ends: beside
+// another call that is open, none of these ends is said to lack its start.
+func TestTurnsWithinCalls(t *testing.T) {
+	binary := traceable(t, "turns")
+	for point, want := range map[string]string{"{last,spin,plain,outer}": "12", "{spin,outer}": "6", "last": "3"} {
+		e := startrace(t, "count", "ufunc:"+binary+":"+point, "-c", binary).ok(t)
+		if _, n, _ := strings.Cut(e.stdout, "counts: "); strings.TrimSpace(n) != want {
+			t.Errorf("%s counts %s, want %s", point, n, want)
+		}
+		if found := alarms.FindString(e.stderr); found != "" {
+			t.Errorf("%s: nothing was lost: %s", point, found)
 		}
 	}
 }

@@ -47,6 +47,8 @@ var recipes = map[string]recipe{
 	"bare": {source: "bare.c", command: []string{"gcc", "-O1", "-static"}},
 	// registers has a function whose frame begins at a register of its own.
 	"registers": {source: "registers.c", command: []string{"gcc", "-O1", "-static", "-fomit-frame-pointer"}},
+	// turns has functions whose first instruction is the head of a loop, where the compiler puts nothing before it.
+	"turns": {source: "turns.c", command: []string{"gcc", "-w", "-g", "-O2", "-static"}},
 	"walks": {source: "walks.c", command: []string{"gcc", "-O2", "-fomit-frame-pointer",
 		"-fno-optimize-sibling-calls", "-static"}},
 	"walks-shared": {source: "walks.c", command: []string{"gcc", "-O2", "-fomit-frame-pointer",
