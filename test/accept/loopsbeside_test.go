@@ -19,7 +19,8 @@ func TestLoopsBeside(t *testing.T) {
 			for range loops {
 				text += "    for i in range(n):\n        " + body + "\n"
 			}
-			e := startrace(t, "-q", script(t, text+`    return s
+			unskipped(t, func() (skipped int) {
+				e := startrace(t, "-q", script(t, text+`    return s
 
 got = table()
 def h(e):
@@ -27,9 +28,12 @@ def h(e):
 probe("tracepoint:syscalls:sys_enter_read", h, where = lambda e: e.args.count == 700)
 at_exit(lambda: print([v == sums(700) for k, v in got.items()]))
 `), "-c", "dd if=/dev/zero of=/dev/null bs=700 count=1 status=none")
-			if strings.TrimSpace(e.stdout) != "[True]" {
-				t.Errorf("%s, %d loops: got %s%s", body, loops, e.stdout, e.stderr)
-			}
+				skipped = e.skipped(t)
+				if strings.TrimSpace(e.stdout) != "[True]" && skipped == 0 {
+					t.Errorf("%s, %d loops: got %s%s", body, loops, e.stdout, e.stderr)
+				}
+				return skipped
+			})
 		}
 	}
 }
@@ -54,7 +58,8 @@ func TestBehindLoops(t *testing.T) {
 		"between": loop + "    if e.args.count > 5:\n        s += 1\n" + fib +
 			"    if e.args.count > 6:\n        s += 1\n",
 	} {
-		e := startrace(t, "-q", script(t, `
+		unskipped(t, func() (skipped int) {
+			e := startrace(t, "-q", script(t, `
 bits, last, done = count(), table(), cell(0)
 
 def h(e):
@@ -64,8 +69,11 @@ def h(e):
 probe("tracepoint:syscalls:sys_enter_read", h, where = lambda e: e.args.count == 700)
 at_exit(lambda: print(done.get(), len(bits.take().items()) > 0))
 `), "-c", "dd if=/dev/zero of=/dev/null bs=700 count=1 status=none")
-		if strings.TrimSpace(e.stdout) != "1 True" {
-			t.Errorf("%s: got %s%s", name, e.stdout, e.stderr)
-		}
+			skipped = e.skipped(t)
+			if strings.TrimSpace(e.stdout) != "1 True" && skipped == 0 {
+				t.Errorf("%s: got %s%s", name, e.stdout, e.stderr)
+			}
+			return skipped
+		})
 	}
 }
