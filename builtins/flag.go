@@ -192,7 +192,8 @@ func (f *Flag) convert(th *starlark.Thread, text string) (starlark.Value, error)
 	}
 	v, err := starlark.Call(th, f.Type, starlark.Tuple{value.Own(text)}, nil)
 	if err != nil {
-		return nil, usagef("%s: %v", f.title(), err)
+		// A function of the script refuses by fail(), and what it says is meant for who has typed the flag.
+		return nil, usagef("%s: %s", f.title(), strings.TrimPrefix(err.Error(), "fail: "))
 	}
 	return v, nil
 }

@@ -118,8 +118,14 @@ func (fs *Flags) Check() error {
 	return nil
 }
 
+// formats are the words that other tools have for flags of their own.
+var formats = []string{"--json", "--csv", "--folded"}
+
 // nearFlag is a hint for a misspelt flag, of all that there are.
 func (fs *Flags) nearFlag(word string) string {
+	if slices.Contains(formats, word) {
+		return fmt.Sprintf(" (did you mean --format %s?)", word[2:])
+	}
 	var names []string
 	for _, own := range fs.own() {
 		names = append(names, own.Long)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -150,6 +151,32 @@ func explained(tool, flag, value string) string {
 		Args: []string{tool, "--" + flag, value, "--duration", "1ns"}, Stdout: &out, Stderr: &out}
 	_, err := session.Run(o)
 	return fmt.Sprint(out.String(), err)
+}
+
+// A signal is a number or a name, and what is none is refused in the words of the library, without those of Starlark.
+func TestToolFlagOfSignals(t *testing.T) {
+	for _, tool := range []string{"killsnoop", "sigsnoop"} {
+		for value, want := range map[string]string{"9": "", "KILL": "", "sigkill": "", "SIGRTMAX": "", "FOO": "FOO",
+			"-1": "-1", "": ""} {
+			said := explained(tool, "signal", value)
+			wrong := `--signal: got "` + want + `", want a signal: a number up to 64, or a name such as KILL`
+			if strings.Contains(said, wrong) != (want != "" || value == "") || strings.Contains(said, "fail:") {
+				t.Errorf("%s --signal %q: %s", tool, value, said)
+			}
+		}
+	}
+}
+
+// Who types a flag that other tools have for a format is told of the own one.
+func TestFlagOfFormat(t *testing.T) {
+	for _, format := range []string{"json", "csv", "folded"} {
+		want := "unknown flag --" + format + " (did you mean --format " + format + "?)"
+		_, err := session.Run(session.Options{Own: behindFile, Args: []string{"exitsnoop", "--" + format},
+			Stdout: io.Discard, Stderr: io.Discard})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
 }
 
 // Switches that mean the opposite of each other are not given together.

@@ -100,6 +100,19 @@ func TestKillsnoopCalls(t *testing.T) {
 	checkAccount(t, e, strings.Count(e.stdout, "\n")-1, d.Calls)
 }
 
+// A signal is chosen by its name as by its number.
+func TestSignalByName(t *testing.T) {
+	needTracing(t)
+	const command = `sh -c "sleep 9 & kill -0 $!; kill -9 $!; true"`
+	for _, sig := range []string{"9", "KILL", "sigkill"} {
+		e := startrace(t, "-q", "killsnoop", "-s", sig, "-c", command).ok(t)
+		if lines := linesWith(e.stdout, "sh "); e.skipped(t) == 0 &&
+			(len(lines) != 1 || !strings.Contains(lines[0], " SIGKILL ")) {
+			t.Errorf("killsnoop -s %s: %q", sig, lines)
+		}
+	}
+}
+
 func TestSigsnoop(t *testing.T) {
 	needTracing(t)
 	e := startrace(t, "sigsnoop", "-s", "10", "-c", signalling).ok(t)
