@@ -173,7 +173,7 @@ func (g *generator) program(p *tree.Program) error {
 		case !errors.As(err, &far):
 		case g.split(p):
 			return g.program(p)
-		case calls == ssagen.BySize:
+		case calls == ssagen.BySize && g.shared.CanCall(p):
 			calls, stack = ssagen.AlwaysCall, ssagen.DefaultStack+96
 			continue
 		}

@@ -67,9 +67,10 @@ func isCheap(v *ir.Value) bool {
 	return pure
 }
 
-// isTested reports whether a branch tests v: of a copy the verifier would not know what the test has shown of v.
+// isTested reports whether a branch tests v: of a copy the verifier would not know what the test has shown of v. Of a
+// constant it knows all.
 func isTested(v *ir.Value, users []user) bool {
-	return slices.ContainsFunc(users, func(u user) bool {
+	return v.Op != ir.OpConst && slices.ContainsFunc(users, func(u user) bool {
 		return u.v == nil && u.b.Term.Kind == ir.Branch && (u.b.Term.X == v || u.b.Term.Y == v)
 	})
 }

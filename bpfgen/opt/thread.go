@@ -10,22 +10,39 @@ import (
 // and those whose branch the values of the edge decide. A condition such as
 // "a and b" is made of such blocks.
 func thread(f *ir.Func) bool {
-	passable := passableBlocks(f)
-	changed := false
+	t := threader{passable: passableBlocks(f), done: make([]bool, f.NumBlocks()), most: len(f.Blocks)}
 	for _, b := range f.Blocks {
-		for i := range b.Term.To {
-			// The bound is against circles of empty blocks.
-			for range len(f.Blocks) {
-				next, ok := past(b.Term.To[i], passable)
-				if !ok {
-					break
-				}
-				b.Term.To[i] = next
-				changed = true
+		t.leave(b)
+	}
+	return t.changed
+}
+
+// A threader leads edges on, those of the blocks behind before those that come to them: then few steps are left.
+type threader struct {
+	passable, done []bool // by block
+	most           int
+	changed        bool
+}
+
+// leave leads the edges of a block on.
+func (t *threader) leave(b *ir.Block) {
+	if t.done[b.ID] {
+		return
+	}
+	t.done[b.ID] = true
+	for i := range b.Term.To {
+		if next := b.Term.To[i].Block; t.passable[next.ID] {
+			t.leave(next)
+		}
+		for range t.most { // the bound is against circles of empty blocks
+			next, ok := past(b.Term.To[i], t.passable)
+			if !ok {
+				break
 			}
+			b.Term.To[i] = next
+			t.changed = true
 		}
 	}
-	return changed
 }
 
 // passableBlocks marks the blocks without instructions whose parameters

@@ -223,3 +223,12 @@ func (c *callees) report() (out []Call) {
 	}
 	return out
 }
+
+// CanCall reports whether a program has anything that a subprogram could do.
+func (s *Shared) CanCall(p *tree.Program) bool {
+	loops := map[*tree.Stmt]bool{}
+	if s.HasLoop {
+		allLoops(p, loops)
+	}
+	return len(loops) > 0 || len(findCallees(p, AlwaysCall, countLocals(p)).list) > 0
+}
