@@ -135,6 +135,8 @@ type Finder struct {
 	// debug are the files that have the debug information of these; nil: there is none. tables, types, lines and locals
 	// are what was read of it.
 	debug map[string]*elffile.File
+	// tabled are the functions of C libraries without debug information.
+	tabled map[string]*signature.Functions
 	// missing are names of files that have parts of the debug information and are not there. others are such files.
 	missing map[string]string
 	others  []*elffile.File
@@ -168,6 +170,7 @@ func (f *Finder) Forget(path string) error {
 	delete(f.open, path)
 	delete(f.tables, path)
 	delete(f.missing, path)
+	delete(f.tabled, path)
 	delete(f.types, path)
 	delete(f.lines, path)
 	delete(f.locals, path)

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 
 	"github.com/startrace/startrace/internal/dwarffile"
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/prototypes"
 	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usertypes"
 )
@@ -39,6 +41,9 @@ func (f *Finder) Signature(at *File, fn Function) *signature.Signature {
 // Types is Signature by the address of a function that is no clone.
 func (f *Finder) Types(at *File, addr uint64) *signature.Signature {
 	table := f.described(at)
+	if table == nil {
+		table = f.prototypes(at)
+	}
 	if f.onStack(at, addr) {
 		if table == nil {
 			return signature.OnStackUnsaid(runtime.GOARCH)
@@ -105,7 +110,9 @@ func (f *Finder) TypeNamed(file, name string, btf *kernel.BTF) (kernel.TypeID, e
 	if err != nil {
 		return 0, err
 	}
-	f.signatures(at.Path, e)
+	if f.signatures(at.Path, e) == nil {
+		return 0, f.withoutDebugInfo(at)
+	}
 	t, err := f.typesOf(at, btf)
 	if err != nil {
 		return 0, err
@@ -126,6 +133,9 @@ func (f *Finder) typesOf(at *File, btf *kernel.BTF) (*usertypes.Types, error) {
 		return t, nil
 	}
 	table := f.tables[at.Path]
+	if table == nil {
+		table = f.prototypes(at)
+	}
 	if table == nil {
 		return nil, f.withoutDebugInfo(at)
 	}
@@ -202,4 +212,43 @@ func (f *Finder) signatures(path string, e *elffile.File) *signature.Functions {
 	}
 	f.tables[path] = t
 	return t
+}
+
+// prototypes are the functions of a C library that has no debug information; nil of other files. Of some hundred of
+// them we know the types ourselves.
+func (f *Finder) prototypes(at *File) *signature.Functions {
+	t, known := f.tabled[at.Path]
+	e := f.open[at.Path]
+	if known || e == nil {
+		return t
+	}
+	if name := e.LibraryName(); strings.HasPrefix(name, "libc.") || strings.HasPrefix(name, "libpthread.") ||
+		strings.HasPrefix(name, "libdl.") {
+		t = prototypesOf(e)
+	}
+	if f.tabled == nil {
+		f.tabled = map[string]*signature.Functions{}
+	}
+	f.tabled[at.Path] = t
+	return t
+}
+
+func prototypesOf(e *elffile.File) *signature.Functions {
+	list, err := e.Functions()
+	if err != nil {
+		return nil
+	}
+	addresses := map[string]uint64{}
+	for _, fn := range list {
+		addresses[fn.Name] = fn.Addr
+	}
+	sections := prototypes.Sections(addresses)
+	if sections == nil {
+		return nil
+	}
+	d, err := dwarfinfo.Open(sections, dwarfinfo.Others{})
+	if err != nil {
+		return nil
+	}
+	return signature.New(runtime.GOARCH, d)
 }

@@ -21,16 +21,25 @@ func (f *File) Unwinds() bool {
 	if slices.ContainsFunc(dynamic, unwinds) || slices.ContainsFunc(symbols, unwinds) {
 		return true
 	}
-	return err != nil && f.elf.Section(".gcc_except_table") != nil && !f.ofCLibrary()
+	return err != nil && f.elf.Section(".gcc_except_table") != nil && !ofCLibrary(f)
 }
 
 // ofCLibrary reports whether the file is one of the GNU C library, which has a table of exceptions for the ends of
 // threads only. A program that is linked with it statically has that table, too, and its symbols tell, unless it was
 // stripped.
-func (f *File) ofCLibrary() bool {
+func ofCLibrary(f *File) bool {
+	name := f.LibraryName()
+	return strings.HasPrefix(name, "libc.so") || strings.HasPrefix(name, "libpthread.so") ||
+		strings.HasPrefix(name, "ld-")
+}
+
+// LibraryName is the name by which programs ask for the file, as "libc.so.6"; "" where it has none.
+func (f *File) LibraryName() string {
 	names, err := f.elf.DynString(elf.DT_SONAME)
-	return err == nil && len(names) == 1 && (strings.HasPrefix(names[0], "libc.so") ||
-		strings.HasPrefix(names[0], "libpthread.so") || strings.HasPrefix(names[0], "ld-"))
+	if err != nil || len(names) != 1 {
+		return ""
+	}
+	return names[0]
 }
 
 // legacyRust: names that rustc mangles itself have the crate's hash.
