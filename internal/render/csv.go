@@ -41,7 +41,8 @@ func (p *Printer) writeHistograms(w csvWriter, t *Table, rows []Row) {
 		}
 		names := t.csvKeyNames(rows)
 		header := append(t.csvHeadNames(), names...)
-		p.header = writeHeader(w, p.header, append(header, "from", "to", "count"))
+		edge := Column{Unit: c.Unit}
+		p.header = writeHeader(w, p.header, append(header, edge.label("from"), edge.label("to"), "count"))
 		for _, r := range rows {
 			h, ok := r.Values[i].(*Hist)
 			if !ok {
