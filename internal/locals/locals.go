@@ -80,6 +80,9 @@ func (f *Finder) At(pc uint64, line SourceLine) (*Scope, error) {
 	if !w.scope.Plain && w.source.Number > 0 {
 		err = w.scattered(w.within)
 	}
+	if !w.scope.Plain {
+		w.notStored()
+	}
 	if w.unsettled() {
 		for i := range w.scope.Variables {
 			w.scope.Variables[i].Place = location.Place{}
@@ -343,6 +346,8 @@ type seen struct {
 	depth    int
 	origin   dwarf.Offset
 	declared int64
+	// homed: it is a parameter that is said to lie in the frame all the time.
+	homed bool
 }
 
 // enter adds what an entry of the path, of which it is the one at depth, has.
@@ -390,7 +395,7 @@ func (w *walk) variable(e *dwarfinfo.Entry, depth int) error {
 		v.Name = name
 		v = w.escaped(v)
 	}
-	w.see(v, seen{depth, origin(chain), declared})
+	w.see(v, seen{depth, origin(chain), declared, w.homed(e, chain, depth, place)})
 	return nil
 }
 

@@ -120,7 +120,7 @@ func (s *scattered) add(e *dwarfinfo.Entry, outer int) error {
 	v.Name = name
 	declared, _ := dwarfinfo.Attribute(chain, dwarf.AttrDeclLine).(int64)
 	before, known := s.found[v.Name]
-	as := seen{outer, origin(chain), declared}
+	as := seen{outer, origin(chain), declared, false}
 	if v.Name == "" || s.hidden(v.Name, as) || declared > int64(s.source.Number) ||
 		known && before.declared >= declared {
 		return nil

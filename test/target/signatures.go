@@ -10,7 +10,18 @@ import (
 // A Calls is a program of random functions, each of which prints the words that it was called with and what it returns:
 // "f3 [-1, <float>, 70000] 5". Source is its text. Script has probes that print the same, of what they see. BIN in it
 // is the program.
-type Calls struct{ Source, Script string }
+type Calls struct {
+	Source, Script string
+	// Functions are those whose parts are read by their names, as TypedC has them.
+	Functions []Function
+}
+
+// A Function has the number of its name, the line of its first statement, and what a script reads of its arguments and
+// of its result.
+type Function struct {
+	Number, Line      int
+	Arguments, Result []string
+}
 
 // A part is a parameter or a result: its type, a value of it, and how the function prints its words.
 type part struct {
@@ -175,7 +186,7 @@ func random(seed uint64, n int, ints bool, known []shape) Calls {
 		}
 		script.WriteString(probeOf(i, len(words), ret))
 	}
-	return Calls{source.String() + "int main(void) {\n" + main.String() + "\treturn 0;\n}\n", script.String()}
+	return Calls{Source: source.String() + "int main(void) {\n" + main.String() + "\treturn 0;\n}\n", Script: script.String()}
 }
 
 // returned prints a result that is no struct: RandomTyped has these.
@@ -272,7 +283,7 @@ func RandomGo(seed uint64, n int) Calls {
 		fmt.Fprintf(&main, "\tf%d(%s)\n", i, strings.Join(args, ", "))
 		script.WriteString(probeOf(i, len(words), seen))
 	}
-	return Calls{source.String() + "func main() {\n" + main.String() + "}\n", script.String()}
+	return Calls{Source: source.String() + "func main() {\n" + main.String() + "}\n", Script: script.String()}
 }
 
 // resultsGo are two results of some types: what the program prints of them, and the expression of startrace.

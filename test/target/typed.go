@@ -3,6 +3,7 @@ package target
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -112,6 +113,7 @@ func (t typed) asResult() typed {
 func TypedC(seed uint64, n int) Calls {
 	r := rand.New(rand.NewPCG(seed, 14))
 	var source, main, script strings.Builder
+	var functions []Function
 	source.WriteString(headTypedC)
 	for i := range n {
 		var params, args, prints, sees []string
@@ -124,7 +126,8 @@ func TypedC(seed uint64, n int) Calls {
 		}
 		result := typesC[r.IntN(len(typesC))]
 		print, see := result.asResult().some(r, "r", "e.ret")
-		prints, sees = append(prints, print...), append(sees, see...)
+		functions = append(functions, Function{i, lineAfter(&source) + 1, sees, see})
+		prints, sees = append(prints, print...), append(slices.Clone(sees), see...)
 		fmt.Fprintf(&source, "__attribute__((noinline)) %s f%d(%s%s r) {\n\tprintf(\"f%d\");\n", result.name, i,
 			strings.Join(params, ", ")+", ", result.name, i)
 		for _, p := range prints {
@@ -135,17 +138,51 @@ func TypedC(seed uint64, n int) Calls {
 			strings.Join(args, ", "), i)
 		script.WriteString(typedProbe(i, sees))
 	}
-	return Calls{source.String() + "int main(void) {\n" + main.String() + "\treturn 0;\n}\n", script.String()}
+	return Calls{source.String() + "int main(void) {\n" + main.String() + "\treturn 0;\n}\n", script.String(), functions}
 }
+
+// lineAfter is the number of the line that follows a text.
+func lineAfter(text *strings.Builder) int { return 1 + strings.Count(text.String(), "\n") }
 
 // typedProbe prints what a script sees, each value as a program shows it.
 func typedProbe(i int, sees []string) string {
-	var words []string
+	return fmt.Sprintf("probe(\"ufunc:BIN:PREFIXf%d\", lambda e: print(\"f%d\", %s))\n", i, i,
+		strings.Join(asShown(sees), ", "))
+}
+
+// asShown are what a script sees as texts like those that programs print.
+func asShown(sees []string) (words []string) {
 	for _, s := range sees {
 		words = append(words, "json.encode("+s+") if type("+s+") == \"string\" else str("+s+")")
 	}
-	return fmt.Sprintf("probe(\"ufunc:BIN:PREFIXf%d\", lambda e: print(\"f%d\", %s))\n", i, i,
-		strings.Join(words, ", "))
+	return words
+}
+
+// ThreeWays is a script that prints what it sees of each function in three ways, parted by bars: "f3" and "f3 ret" of
+// its calls, "l3" of its first line, and "r3" of its end. BIN is the program, and FILE its source.
+func (c *Calls) ThreeWays() string {
+	var script strings.Builder
+	for _, f := range c.Functions {
+		args, ret := asShown(f.Arguments), asShown(f.Result)
+		for _, way := range []struct {
+			point, name string
+			sees        []string
+		}{
+			{fmt.Sprintf("ufunc:BIN:PREFIXf%d", f.Number), "f%d", args},
+			{fmt.Sprintf("ufunc:BIN:PREFIXf%d", f.Number), "f%d ret", ret},
+			{fmt.Sprintf("uprobe:BIN:FILE:%d", f.Line), "l%d", args},
+			{fmt.Sprintf("uprobe:BIN:PREFIXf%d", f.Number), "u%d", args},
+			{fmt.Sprintf("uretprobe:BIN:PREFIXf%d", f.Number), "r%d", ret},
+		} {
+			sees := strings.Join(way.sees, ", ")
+			if way.name == "l%d" {
+				sees = strings.ReplaceAll(sees, "e.args.", "e.vars.")
+			}
+			fmt.Fprintf(&script, "probe(%q, lambda e: print(%q + \"|\" + \"|\".join([%s])))\n", way.point,
+				fmt.Sprintf(way.name, f.Number), sees)
+		}
+	}
+	return script.String()
 }
 
 // headTypedGo begins a program of Go.
@@ -221,6 +258,7 @@ var typesGo = []typed{
 func TypedGo(seed uint64, n int) Calls {
 	r := rand.New(rand.NewPCG(seed, 15))
 	var source, main, script strings.Builder
+	var functions []Function
 	source.WriteString(headTypedGo)
 	for i := range n {
 		var params, args, prints, sees []string
@@ -230,6 +268,8 @@ func TypedGo(seed uint64, n int) Calls {
 			print, see := t.some(r, name, "e.args."+name)
 			prints, sees = append(prints, print...), append(sees, see...)
 		}
+		functions = append(functions, Function{i, lineAfter(&source) + 2, sees, nil})
+		sees = slices.Clone(sees)
 		var results, values []string
 		for j, name := range []string{"r", "o"} {
 			t := typesGo[r.IntN(len(typesGo))]
@@ -237,6 +277,7 @@ func TypedGo(seed uint64, n int) Calls {
 			args = append(args, t.filled(r))
 			print, see := t.asResult().some(r, name, fmt.Sprintf("e.ret[%d]", j))
 			prints, sees = append(prints, print...), append(sees, see...)
+			functions[i].Result = append(functions[i].Result, see...)
 		}
 		for j := range prints { // as "(a0.ID);"
 			prints[j] = strings.TrimSuffix(prints[j], ";")
@@ -246,5 +287,5 @@ func TypedGo(seed uint64, n int) Calls {
 		fmt.Fprintf(&main, "\tf%d(%s)\n", i, strings.Join(args, ", "))
 		script.WriteString(typedProbe(i, sees))
 	}
-	return Calls{source.String() + "func main() {\n" + main.String() + "}\n", script.String()}
+	return Calls{source.String() + "func main() {\n" + main.String() + "}\n", script.String(), functions}
 }
