@@ -186,7 +186,8 @@ func random(seed uint64, n int, ints bool, known []shape) Calls {
 		}
 		script.WriteString(probeOf(i, len(words), ret))
 	}
-	return Calls{Source: source.String() + "int main(void) {\n" + main.String() + "\treturn 0;\n}\n", Script: script.String()}
+	return Calls{Source: source.String() + "int main(void) {\n" + main.String() + "\treturn 0;\n}\n",
+		Script: script.String()}
 }
 
 // returned prints a result that is no struct: RandomTyped has these.

@@ -138,7 +138,8 @@ func TypedC(seed uint64, n int) Calls {
 			strings.Join(args, ", "), i)
 		script.WriteString(typedProbe(i, sees))
 	}
-	return Calls{source.String() + "int main(void) {\n" + main.String() + "\treturn 0;\n}\n", script.String(), functions}
+	source.WriteString("int main(void) {\n" + main.String() + "\treturn 0;\n}\n")
+	return Calls{source.String(), script.String(), functions}
 }
 
 // lineAfter is the number of the line that follows a text.
