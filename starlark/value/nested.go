@@ -17,14 +17,19 @@ import (
 //
 // takes no memory, and whoever goes over all of it (the interpreter for a hash or a comparison, what freezes, writes
 // or converts a value) never ends. So a tuple or a record is refused where it is made, if it has more than
-// MostElements elements, each counted as often as it stands there. Lists and dicts count as one element: the
-// interpreter makes no key of them.
+// mostTogether elements, each counted as often as it stands there. The interpreter writes all of a key that is in no
+// dict, and nobody can stop it there: of so many that takes a tenth of a second. Lists and dicts count as one element:
+// the interpreter makes no key of them. A tuple without tuples in it can have as many as any list, MostElements.
 
 // CheckNested is an error if v is a tuple or a record with too many elements.
 func CheckNested(v starlark.Value) error {
-	if list := nestedIn(v); len(list) > 0 && nested.size(list) > MostElements {
+	list := nestedIn(v)
+	if len(list) == 0 {
+		return nil
+	}
+	if n := nested.size(list); n > mostTogether && n > len(list) {
 		return fmt.Errorf("this would be a %s of more than %d elements, each counted as often as it stands in it, and "+
-			"so many are the most: want a list of its parts, which is no part of a key", v.Type(), MostElements)
+			"so many are the most: want a list of its parts, which is no part of a key", v.Type(), mostTogether)
 	}
 	return nil
 }
@@ -59,7 +64,7 @@ type sharedList struct {
 
 var nested = sizes{of: make(map[sharedList]int), room: largeNested}
 
-// size is how many elements there are, or more than MostElements.
+// size is how many elements there are, or more than mostTogether.
 func (s *sizes) size(list []starlark.Value) int {
 	if left := countWithin(list, largeNested); left >= 0 {
 		return largeNested - left
@@ -90,7 +95,7 @@ func (s *sizes) large(list []starlark.Value) int {
 	}
 	n := len(list)
 	for _, v := range list {
-		if n > MostElements {
+		if n > mostTogether && n > len(list) {
 			break
 		}
 		parts := nestedIn(v)
