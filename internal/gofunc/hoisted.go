@@ -1,7 +1,7 @@
 package gofunc
 
-// Compilers put instructions of code within a function in front of a loop around it, since they come to the same at each
-// turn, and debug information may have it begin with them:
+// Compilers put instructions of code within a function in front of a loop around it, since they come to the same at
+// each turn, and debug information may have it begin with them:
 //
 //	77  mov $0, r13     of the code, once
 //	7d  jmp c9
@@ -10,8 +10,8 @@ package gofunc
 //	…
 //	c7  jne fe
 
-// AfterHoisted gives where such code begins for each turn, of the places at which one of its stretches begins; its entry
-// where it begins there. own is as that of BehindPadding.
+// AfterHoisted gives where such code begins for each turn, of the places at which one of its stretches begins; its
+// entry where it begins there. own is as that of BehindPadding.
 func (f *Flow) AfterHoisted(entry int, stretches []int, own func(int) bool) int {
 	var turned []int
 	if !f.onlyComputes(entry, own) {

@@ -16,8 +16,8 @@ import (
 // behind a part (DW_OP_piece).
 const opFrameBase, opPiece = 0x91, 0x93
 
-// homed reports whether an entry is a parameter of the function with code that is said to lie in its frame all the time,
-// or of which a part does: of the parts of a struct gcc says so where the rest is in registers.
+// homed reports whether an entry is a parameter of the function with code that is said to lie in its frame all the
+// time, or of which a part does: of the parts of a struct gcc says so where the rest is in registers.
 func (w *walk) homed(e *dwarfinfo.Entry, chain []*dwarfinfo.Entry, depth int, place location.Place) bool {
 	if e.Tag != dwarf.TagFormalParameter || depth > 0 || ofGo(w.function.Unit()) {
 		return false

@@ -11,8 +11,8 @@ import (
 	"github.com/startrace/startrace/test/target"
 )
 
-// What is seen of an argument is the same at the call, at the entry and at the first line of a function, and of a result
-// at the call and at the end; and it is what the program says. What is not known there is `<optimized out>`.
+// What is seen of an argument is the same at the call, at the entry and at the first line of a function, and of a
+// result at the call and at the end; and it is what the program says. What is not known there is `<optimized out>`.
 //
 // > A parameter that debug information has in the frame of its function all the time, though it came in registers, is
 // > FAULT up to the function's first call: it may not be stored yet.
