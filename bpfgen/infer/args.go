@@ -211,7 +211,7 @@ func (b argWords) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val 
 		p.Trusted = p.BTF != 0 && p.Kind == types.Ptr
 		return b.memory().asGo(exprVal(as(raw, p, pos)), t.ID, pos)
 	case kernel.KindStruct, kernel.KindUnion, kernel.KindArray:
-		return objVal(&regStruct{words: []wordIn{{from: b.body, expr: raw}}, id: btf.Skip(id)})
+		return objVal(&regStruct{words: []wordIn{{from: b.body, expr: raw}}, id: btf.Skip(id), in: b.body})
 	}
 	return exprVal(raw)
 }

@@ -234,12 +234,12 @@ func (b attributes) index(x, i val, pos plan.Pos) val {
 	case *countedArray:
 		return b.inPlace(o.memPlace, func(at *body) val { return at.attributes().elementOf(o, i, pos) })
 	case *structObj, *heldList:
-		if l, ok := b.listOf(x, pos); ok {
-			return b.element(l, i, pos)
+		if _, ok := b.listOf(x, pos); ok {
+			return b.listElement(x, i, pos)
 		}
 	case *regStruct:
-		if l, ok := b.listOf(x, pos); ok {
-			return b.element(l, i, pos)
+		if _, ok := b.listOf(x, pos); ok {
+			return b.listElement(x, i, pos)
 		}
 		return o.element(b.body, i, pos)
 	}
@@ -283,6 +283,15 @@ func (b attributes) index(x, i val, pos plan.Pos) val {
 		wrong(pos, "index %d, and %s has %s here", n, x.describe(), format.Count(len(elems), "element"))
 	}
 	return elems[at]
+}
+
+// listElement is x[i] of a list of a program, in the program in which the list is.
+func (b attributes) listElement(x, i val, pos plan.Pos) val {
+	where, _ := listPlace(x)
+	return b.inPlace(where, func(at *body) val {
+		l, _ := at.attributes().listOf(x, pos)
+		return at.attributes().element(l, i, pos)
+	})
 }
 
 // byteAt is x[i] of bytes that are a value, as those of a table.

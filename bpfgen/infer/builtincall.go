@@ -360,8 +360,8 @@ func callLen(b *body, args []arg, pos plan.Pos) val {
 	if arr, ok := a[0].obj.(*dynArray); ok {
 		return b.attributes().inPlace(arr.memPlace, func(*body) val { return exprVal(arr.count(pos)) })
 	}
-	if l, ok := b.attributes().listOf(a[0], pos); ok {
-		return exprVal(l.n)
+	if _, ok := b.attributes().listOf(a[0], pos); ok {
+		return b.attributes().listLength(a[0], pos)
 	}
 	if n, ok := (library{b}).size(a[0], pos); ok {
 		return n

@@ -94,7 +94,7 @@ func (b argWords) atPlace(from *body, l abi.Location, id kernel.TypeID, pos plan
 	case whole && (l.Indirect || l.InMemory()):
 		return objVal(&structObj{from.argWords().placed(l, tree.Kernel, pos), btf.Skip(id)})
 	case whole:
-		s := &regStruct{id: btf.Skip(id)}
+		s := &regStruct{id: btf.Skip(id), in: b.body}
 		for i, p := range l.Places {
 			s.words = append(s.words, wordIn{from: from, space: tree.Kernel, at: 8 * i, Place: p})
 		}

@@ -42,7 +42,7 @@ func listPlace(v val) (where memPlace, ok bool) {
 	case *countedArray:
 		return o.memPlace, true
 	case *regStruct:
-		return where, true
+		return memPlace{from: o.in}, true
 	}
 	return where, false
 }
@@ -110,6 +110,11 @@ func (b attributes) counted(v val, pos plan.Pos) val {
 	if !b.onlyParts(v, pos) {
 		return v
 	}
+	return b.listLength(v, pos)
+}
+
+// listLength is how many elements a list of a program has.
+func (b attributes) listLength(v val, pos plan.Pos) val {
 	where, _ := listPlace(v)
 	return b.inPlace(where, func(at *body) val {
 		l, _ := at.attributes().listOf(v, pos)

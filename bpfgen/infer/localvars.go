@@ -146,7 +146,7 @@ func (b inSight) held(word *tree.Expr, id kernel.TypeID, t kernel.Type) val {
 	word = as(word, types.U64, b.pos)
 	switch t.Kind {
 	case kernel.KindStruct, kernel.KindUnion, kernel.KindArray:
-		s := &regStruct{id: id, split: true, words: []wordIn{{from: b.body, expr: word}}}
+		s := &regStruct{id: id, in: b.body, split: true, words: []wordIn{{from: b.body, expr: word}}}
 		return b.memory().inWords(s, b.pos)
 	case kernel.KindPtr:
 		if kernel.IsReference(b.u.btf(b.pos), t) {
@@ -161,7 +161,7 @@ func (b inSight) held(word *tree.Expr, id kernel.TypeID, t kernel.Type) val {
 
 // pieced is a value of which the parts are in several places. Of a scalar they are put together.
 func (b inSight) pieced(pieces []location.Fragment, id kernel.TypeID, t kernel.Type) val {
-	s := &regStruct{id: id, split: true}
+	s := &regStruct{id: id, in: b.body, split: true}
 	for _, p := range pieces {
 		s.words = append(s.words, b.words(p)...)
 	}

@@ -84,6 +84,9 @@ type regStruct struct {
 	words []wordIn
 	off   int
 	id    kernel.TypeID
+	// in is the program in which it is asked for, which reads what its parts lead to: that at the start of
+	// e.start.args.x, that at the end of e.args.x, though a call has its arguments at the start. nil: any.
+	in *body
 	// returned are its words, where a function of a program returns it: e.ret[0] is the first.
 	returned []signature.Word
 	// nowhere: nobody knows where it is, so all of its parts are FAULT. split: it lies in several places, and what is

@@ -61,6 +61,10 @@ func (s *regStruct) field(b *body, name string, pos plan.Pos) val {
 
 // part reads a member, or gives the struct that it is.
 func (s *regStruct) part(b *body, f kernel.Field, pos plan.Pos) val {
+	return b.attributes().inPlace(memPlace{from: s.in}, func(at *body) val { return s.partIn(at, f, pos) })
+}
+
+func (s *regStruct) partIn(b *body, f kernel.Field, pos plan.Pos) val {
 	btf := b.u.btf(pos)
 	t, err := btf.Type(btf.Skip(f.Type))
 	if err != nil {
@@ -72,7 +76,8 @@ func (s *regStruct) part(b *body, f kernel.Field, pos plan.Pos) val {
 	case s.nowhere:
 		return b.argWords().nowhere(btf.Skip(f.Type), t, pos)
 	case t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion || t.Kind == kernel.KindArray:
-		return b.memory().inWords(&regStruct{words: s.words, off: at, id: btf.Skip(f.Type), split: s.split}, pos)
+		inner := &regStruct{words: s.words, off: at, id: btf.Skip(f.Type), in: s.in, split: s.split}
+		return b.memory().inWords(inner, pos)
 	}
 	if f.BitSize != 0 {
 		return s.bitField(b, f, t, at, pos)

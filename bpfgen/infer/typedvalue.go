@@ -55,7 +55,7 @@ func (b argWords) typedValue(from *body, f *funcView, v *signature.Value, pos pl
 	case parts && (v.Indirect || v.InMemory()):
 		return b.memory().read(b.placeOf(from, v, pos), id, orResult(v.Name), pos)
 	case parts:
-		s := &regStruct{id: id}
+		s := &regStruct{id: id, in: b.body}
 		for _, p := range v.Pieces {
 			s.words = append(s.words, b.pieceOf(from, p, pos))
 		}
