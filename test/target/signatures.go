@@ -16,10 +16,11 @@ type Calls struct {
 	Functions []Function
 }
 
-// A Function has the number of its name, the line of its first statement, and what a script reads of its arguments and
-// of its result.
+// A Function is one of such a program.
 type Function struct {
-	Number, Line      int
+	// Number is that of its name, and Line that of its first statement.
+	Number, Line int
+	// Arguments are what a script reads of these, and Result what it reads of the result.
 	Arguments, Result []string
 }
 
