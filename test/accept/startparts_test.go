@@ -95,8 +95,8 @@ fn main() {
 	{"go build -gcflags=-N", "changes.go", "main.change", goChanging, goParts},
 }
 
-const goParts = "xs xs[0] t.S[1] t.N[0] t.In[0].X t.In[0].L t.In[0].L[1] t.A[1] t.P.X ns[1] ps[0].X v.S v.S[0] w.P.X w.B " +
-	"w.B[0] arr[0].X"
+const goParts = "xs xs[0] t.S[1] t.N[0] t.In[0].X t.In[0].L t.In[0].L[1] t.A[1] t.P.X ns[1] ps[0].X v.S v.S[0] " +
+	"w.P.X w.B w.B[0] arr[0].X"
 
 // goChanging is such a program of Go.
 const goChanging = `package main
@@ -140,7 +140,8 @@ func main() {
 // An expression that begins with e.start is what a probe at the entry of the function reads, whatever the function
 // changes until its end: through lists, and through what registers hold.
 //
-// > An expression that begins with `e.start` is evaluated wholly at the start
+// > An expression that begins with `e.start` is evaluated wholly at the start, also where it stands behind a filter of the
+// > end.
 func TestPartsAtTheStart(t *testing.T) {
 	for _, c := range changings {
 		t.Run(c.command, func(t *testing.T) {
@@ -164,7 +165,8 @@ def handle_NUMBER(e):
 probe("ufunc:BIN:FN", handle_NUMBER)
 `
 	for i, part := range parts {
-		text := strings.NewReplacer("BIN", binary, "FN", function, "PART", part, "NUMBER", fmt.Sprint(i)).Replace(probes)
+		filled := strings.NewReplacer("BIN", binary, "FN", function, "PART", part, "NUMBER", fmt.Sprint(i))
+		text := filled.Replace(probes)
 		seen := byFirstWord(startrace(t, "-q", script(t, text), "-c", binary).ok(t).stdout)
 		want := strings.Join(seen["entry"], " ")
 		for _, way := range []string{"handler", "kernel", "named"} {
