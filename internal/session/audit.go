@@ -27,7 +27,7 @@ func Audit(o Options) (exit int, err error) {
 		return Failed, mistake.Tidy(err)
 	}
 	s.host.Env().Outside = nil
-	if ended, err := s.runScript(args); err != nil {
+	if ended, err := runLooking(s, args); err != nil {
 		return Failed, mistake.Tidy(err)
 	} else if ended {
 		return s.finish(nil)

@@ -35,6 +35,19 @@ func boundScript(host *script.Host, most time.Duration, s *signals) (done func()
 	}
 }
 
+// mostForLooking is what the top level may take where nothing is traced behind it, unless --duration says another time.
+const mostForLooking = time.Minute
+
+// runLooking is runScript for who looks at a script: one that does not end is ended.
+func runLooking(s *session, args []string) (ended bool, err error) {
+	most := s.Duration
+	if most == 0 {
+		most = mostForLooking
+	}
+	defer boundScript(s.host, most, s.signals)()
+	return s.runScript(args)
+}
+
 // awaitScript waits until a top level that was told to end has ended, and gives up where it is in a builtin that
 // nothing ends. when says since when.
 func (s *signals) awaitScript(ended <-chan struct{}, when string) {

@@ -46,7 +46,7 @@ func Explain(o Options, st *Stages) (exit int, err error) {
 	if err != nil {
 		return Failed, mistake.Tidy(err)
 	}
-	if ended, err := s.runScript(args); ended || err != nil {
+	if ended, err := runLooking(s, args); ended || err != nil {
 		return s.explainFailed(*st, err)
 	}
 	p := s.whole()

@@ -47,7 +47,7 @@ func Verify(o Options) (out *Outcome, err error) {
 		return nil, mistake.Tidy(err)
 	}
 	s.host.Env().Outside = nil // what it would read and write belongs to the machine that it will run on
-	ended, err := s.runScript(args)
+	ended, err := runLooking(s, args)
 	s.out.Drop()
 	if err != nil {
 		return outcomeOf(nil, nil, err), nil

@@ -39,6 +39,23 @@ func TestTopLevelIsBounded(t *testing.T) {
 	}
 }
 
+// Who looks at a script does not wait for it for ever.
+//
+// > A top level that does not end is ended there after a minute, with `explain` and `audit` after the time of
+// > `--duration`, but not before ten seconds have passed.
+func TestLookingIsBounded(t *testing.T) {
+	for _, command := range []string{"explain", "audit"} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			e := startrace(t, command, "--duration", "200ms", script(t, "for i in range(1 << 40):\n    pass\n"))
+			if said := e.stdout + e.stderr; e.status == 0 || !strings.Contains(said, "did not end by itself within 10s") {
+				t.Errorf("status %d, %s", e.status, said)
+			}
+		})
+	}
+	tried.Many(t, "%d commands", 2)
+}
+
 // A signal ends a script that is in such a builtin, too, and one that has not come to it yet.
 func TestSignalEndsTheTopLevel(t *testing.T) {
 	begun := filepath.Join(t.TempDir(), "begun")
