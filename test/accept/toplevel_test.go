@@ -48,7 +48,8 @@ func TestLookingIsBounded(t *testing.T) {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
 			e := startrace(t, command, "--duration", "200ms", script(t, "for i in range(1 << 40):\n    pass\n"))
-			if said := e.stdout + e.stderr; e.status == 0 || !strings.Contains(said, "did not end by itself within 10s") {
+			said := e.stdout + e.stderr
+			if e.status == 0 || !strings.Contains(said, "did not end by itself within 10s") {
 				t.Errorf("status %d, %s", e.status, said)
 			}
 		})
