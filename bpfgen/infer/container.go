@@ -39,8 +39,22 @@ import (
 // gives it one. A part of a key that is None wherever the container is used is no part of the key in the map
 // (presentParts), so that n[e.comm, e.args.ret if wide else None] costs nothing where wide is False.
 
+// nameBesideText reports whether t has the name of a function or a point where v has something else that is no name.
+func nameBesideText(t, v types.Type) bool {
+	if t.IsName() {
+		return v.Kind != types.Tuple && v.Kind != types.Record
+	}
+	for i := range t.Elems {
+		if i < len(v.Elems) && nameBesideText(t.Elems[i], v.Elems[i]) && !v.Elems[i].IsName() &&
+			v.Elems[i].Kind == types.Str {
+			return true
+		}
+	}
+	return false
+}
+
 func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos, what string, c *plan.Container) {
-	if have.Kind == types.Bot {
+	if have.Kind == types.Bot || have.Kind == types.None && t.Kind != types.None {
 		*at = pos
 	}
 	j, ok := types.Join(*have, t)
@@ -52,10 +66,11 @@ func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos,
 		wrong(pos, "the value of cell %s is %s here, but at %s it begins as %s: write "+
 			"cell(None), or begin it with a value of this kind", name(c), inWords(t), *at, first)
 	}
-	if !ok && (have.IsName() || t.IsName()) {
+	if !ok && (nameBesideText(*have, t) || nameBesideText(t, *have)) {
 		wrong(pos, "the %s of %s %s is %s here, but %s at %s: names of functions and points are numbers in a kernel "+
-			"half, which share a %s with constant strings only, so use a second one",
-			what, c.Kind, name(c), inWords(t), inWords(*have), *at, c.Kind)
+			"half, which share a part of a %[2]s's %[1]s with constant strings only, so use a second %[2]s, or a part "+
+			"for each, as (e.func, None) beside (None, e.comm)",
+			what, c.Kind, name(c), inWords(t), inWords(*have), *at)
 	}
 	if !ok {
 		wrong(pos, "the %s of %s %s is %s here, but %s at %s: one %s holds one kind, so use a second one", what, c.Kind,

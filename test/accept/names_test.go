@@ -165,9 +165,33 @@ at_exit(both)
 	equalLines(t, sorted(e.stdout, ""), []string{"True 5", "enabled 0"})
 }
 
+// Names and other texts share a container in parts of their own.
+func TestNamesBesideTexts(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "-q", script(t, `
+n = count(by = ("call", "comm"))
+t = table()
+def reads(e):
+    n[e.func, None].add()
+    t[0] = (e.func, None)
+def writes(e):
+    n[None, e.comm].add()
+    t[1] = (None, e.comm)
+probe("syscall:{read,readv}", reads, where = lambda e: e.args[2] == 77)
+probe("t:syscalls:sys_enter_write", writes, where = lambda e: e.args.count == 77)
+at_exit(lambda: print(n.items(), sorted(t.items())))
+`), "-c", "dd if=/dev/zero of=/dev/null bs=77 count=3 status=none")
+	want := `[(("read", None), 3), ((None, "dd"), 3)] [(0, ("read", None)), (1, (None, "dd"))]`
+	other := `[((None, "dd"), 3), (("read", None), 3)] [(0, ("read", None)), (1, (None, "dd"))]`
+	if got := strings.TrimSpace(e.stdout); got != want && got != other {
+		t.Errorf("got %s, %s", e.stdout, e.stderr)
+	}
+}
+
 // What names cannot do in kernel halves is said with what they can.
 //
-// > Other strings, such as `e.comm`, want a container of their own.
+// > Other strings, such as `e.comm`, want a container of their own, or a part of the key of their own: `n[e.func, None]`
+// > beside `n[None, e.comm]`.
 // > A test of a system call's name in a kernel half is refused if it could depend on the number of a call without a
 // > name (`syscall_1000`): `e.func.endswith("64")` at `syscall:*`.
 func TestNamesRefused(t *testing.T) {
@@ -177,6 +201,16 @@ func TestNamesRefused(t *testing.T) {
 n = count()
 probe("uprobe:BIN:{forms,signs}", lambda e: n[e.func].add())
 probe("syscall:write", lambda e: n[e.comm].add())`: "the key of count n is a string here, " +
+			"but the name of a function or point at ",
+		`
+n = count()
+probe("uprobe:BIN:{forms,signs}", lambda e: n[e.func, e.pid].add())
+probe("syscall:write", lambda e: n[e.comm, e.pid].add())`: "so use a second count, or a part for each, as " +
+			"(e.func, None) beside (None, e.comm)",
+		`
+c = cell(None)
+probe("uprobe:BIN:{forms,signs}", lambda e: c.set(e.func))
+probe("syscall:write", lambda e: c.set(e.comm))`: "the value of cell c is a string here, " +
 			"but the name of a function or point at ",
 		`
 n = count()
