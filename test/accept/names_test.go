@@ -190,8 +190,8 @@ at_exit(lambda: print(n.items(), sorted(t.items())))
 
 // What names cannot do in kernel halves is said with what they can.
 //
-// > Other strings, such as `e.comm`, want a container of their own, or a part of the key of their own: `n[e.func, None]`
-// > beside `n[None, e.comm]`.
+// > Other strings, such as `e.comm`, want a container of their own, or a part of the key of their own:
+// > `n[e.func, None]` beside `n[None, e.comm]`.
 // > A test of a system call's name in a kernel half is refused if it could depend on the number of a call without a
 // > name (`syscall_1000`): `e.func.endswith("64")` at `syscall:*`.
 func TestNamesRefused(t *testing.T) {
