@@ -315,6 +315,9 @@ func (pointProgram) Parameters(*binary.File, binary.Function) ([]locals.Variable
 	return nil, nil
 }
 func (pointProgram) Definition(*binary.File, binary.Function) string { return "" }
+
+func (pointProgram) SourceAt(*binary.File, binary.Function, uint64) string { return "" }
+
 func (p pointProgram) SourceFiles(string, string) ([]string, *binary.File, error) {
 	return nil, p.file(), nil
 }

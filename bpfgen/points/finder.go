@@ -104,6 +104,9 @@ type Programs interface {
 	Functions(q binary.Query) ([]binary.Function, *binary.File, error)
 	// Parameters are those of a copy of a function that was inlined, where it begins.
 	Parameters(at *binary.File, fn binary.Function) ([]locals.Variable, error)
+	// SourceAt is the line of the source of the instruction so many bytes behind the start of a function, "" where
+	// nobody knows.
+	SourceAt(at *binary.File, fn binary.Function, inside uint64) string
 	// Definition is the line of the source at which a function is defined, "" where nobody knows.
 	Definition(at *binary.File, fn binary.Function) string
 	// Inside says why no probe may stand so many bytes behind a function's start.

@@ -102,6 +102,9 @@ func (s search) userPlace(p *plan.Pattern, at *binary.File, fn binary.Function, 
 		f.params = sync.OnceValues(func() ([]locals.Variable, error) { return s.Programs.Parameters(at, fn) })
 	case f.Inside || fn.Source != "":
 		s.atPlace(f, at, fn)
+		if fn.Source == "" {
+			f.definition = sync.OnceValue(func() string { return s.Programs.SourceAt(at, fn, f.Place.Offset-fn.Start) })
+		}
 	default:
 		f.definition = sync.OnceValue(func() string { return s.Programs.Definition(at, fn) })
 		f.split = sync.OnceValues(func() (name, why string) { return s.Programs.Split(at, fn) })

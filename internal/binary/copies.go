@@ -355,6 +355,25 @@ func (f *Finder) Parameters(at *File, fn Function) ([]locals.Variable, error) {
 	return l.Parameters(fn.Copy.Place, fn.Copy.Around, fn.Copy.Begin)
 }
 
+// SourceAt gives the line of the source that an instruction of a function is of, as "cart.c:12"; "" where that is not
+// known.
+func (f *Finder) SourceAt(at *File, fn Function, inside uint64) string {
+	table := f.described(at)
+	if table == nil {
+		return ""
+	}
+	addr := fn.Addr + inside
+	u, err := table.Data().UnitOf(addr)
+	if err != nil || u == nil {
+		return ""
+	}
+	rows, err := sourceline.NewTables(table.Data()).Stretches(u)
+	if here := rows.Between(addr, addr+1); err == nil && len(here) > 0 && here[0].Line > 0 {
+		return f.names.of(at.Path, table).line(here[0].File, here[0].Line)
+	}
+	return ""
+}
+
 // Definition gives the line of the source at which a function that has code of its own is defined, as "cart.c:12"; ""
 // where that is not known.
 func (f *Finder) Definition(at *File, fn Function) string {

@@ -37,6 +37,9 @@ func (programs) Parameters(*binary.File, binary.Function) ([]locals.Variable, er
 	return nil, nil
 }
 func (programs) Definition(*binary.File, binary.Function) string { return "" }
+
+func (programs) SourceAt(*binary.File, binary.Function, uint64) string { return "" }
+
 func (programs) Length(*binary.File, binary.Function, uint64, dwarf.Offset) (locals.Variable, error) {
 	return locals.Variable{}, nil
 }
