@@ -2,6 +2,7 @@ package infer
 
 import (
 	"errors"
+	"runtime"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/refusal"
@@ -258,6 +259,8 @@ func (b inSight) tree(e *location.Expr) *tree.Expr {
 	case location.Static: // as far from the place as in the file
 		ip := register(kernel.RegisterOffsets("").IP, b.pos)
 		return operation(tree.OpAdd, types.U64, ip, intExpr(e.N-int64(b.f.Static()), b.pos), b.pos)
+	case location.Thread:
+		return b.thread()
 	case location.Load:
 		word := load(b.at(e.Args[0]), types.IntOf(uint8(8*e.Size), false), b.pos)
 		return b.present(exprVal(word), "a part of the place of a variable", b.pos)
@@ -296,6 +299,15 @@ func (b inSight) quotient(x, y *tree.Expr) *tree.Expr {
 	below := operation(tree.OpLt, types.Boolean, x, zero, b.pos)
 	ways := []*tree.Expr{below, minus(by(minus(x))), by(x)}
 	return &tree.Expr{Op: tree.OpCond, Type: types.I64, Args: ways, Pos: b.pos}
+}
+
+// threadFields lead from a task to the address by which the thread finds its own variables.
+var threadFields = map[string][]string{"amd64": {"thread", "fsbase"}, "arm64": {"thread", "uw", "tp_value"}}
+
+// thread is that address.
+func (b inSight) thread() *tree.Expr {
+	word := tasks{b.body}.follow(b.task(b.pos), b.pos, threadFields[runtime.GOARCH]...)
+	return as(b.present(exprVal(word), "the address of the thread", b.pos), types.U64, b.pos)
 }
 
 // either is yes where a condition is not 0.

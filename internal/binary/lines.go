@@ -238,6 +238,7 @@ func (f *Finder) localsOf(at *File, e *elffile.File, table *signature.Functions)
 		}
 		return frames.CFA(pc)
 	}
+	l.Thread = func(offset uint64) (int64, bool) { return elffile.ThreadOffset(e, offset) }
 	if f.locals == nil {
 		f.locals = map[string]*locals.Finder{}
 	}

@@ -165,18 +165,18 @@ func (f *Finder) globalAt(g *global, name string) (*Variable, error) {
 		v.Place = p
 		return v, nil
 	}
-	p, err := placeOf(e, f.Arch)
+	p, err := placeOf(e, f.Arch, f.Thread)
 	v.Place = p
 	return v, err
 }
 
 // placeOf is where the entry of a variable says that it is; nowhere also what the linker has left out.
-func placeOf(e *dwarfinfo.Entry, arch string) (location.Place, error) {
+func placeOf(e *dwarfinfo.Entry, arch string, thread func(uint64) (int64, bool)) (location.Place, error) {
 	expression, _, err := e.Expression(dwarf.AttrLocation, 0)
 	if err != nil {
 		return location.Place{}, err
 	}
 	frame := location.Unframed(arch)
-	frame.Address = e.Unit().IndexedAddress
+	frame.Address, frame.Thread = e.Unit().IndexedAddress, thread
 	return location.Of(expression, frame), nil
 }

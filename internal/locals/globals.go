@@ -62,7 +62,7 @@ type global struct {
 
 // located reports whether its entry says where it is.
 func (g *global) located() bool {
-	p, err := placeOf(g.entry, runtime.GOARCH) // which registers there are is no matter here
+	p, err := placeOf(g.entry, runtime.GOARCH, nil) // which registers there are is no matter here
 	return g.entry.Has(dwarf.AttrLocation) && (err != nil || p.Kind != location.Nowhere)
 }
 

@@ -61,6 +61,8 @@ type Finder struct {
 	globals map[globalSeen]*Variable
 	// CFA gives the canonical frame address at an instruction; false where it is not known.
 	CFA func(pc uint64) (*location.Expr, bool)
+	// Thread gives how far behind the address of a thread a variable of its own lies; nil: it is not known.
+	Thread func(offset uint64) (int64, bool)
 }
 
 // A SourceLine is a line of the source, by the whole name of its file.
@@ -504,7 +506,7 @@ func (w *walk) frameRegisters() []string {
 
 // frame is what the expressions of an entry refer to.
 func (w *walk) frame(e *dwarfinfo.Entry) location.Frame {
-	f := location.Frame{Arch: w.Arch, Address: e.Unit().IndexedAddress, Type: w.typeIn(e.Unit())}
+	f := location.Frame{Arch: w.Arch, Address: e.Unit().IndexedAddress, Type: w.typeIn(e.Unit()), Thread: w.Thread}
 	f.CFA = func() (*location.Expr, bool) { return w.CFA(w.pc) }
 	f.Base = func() (*location.Expr, bool) {
 		expression, _, err := w.function.Expression(dwarf.AttrFrameBase, w.pc)

@@ -21,6 +21,9 @@ type Frame struct {
 	CFA func() (*Expr, bool)
 	// Address gives the address of an index of .debug_addr.
 	Address func(index uint64) (uint64, bool)
+	// Thread gives how far behind the address of the thread a variable of its own lies, by its offset among those of
+	// its file; false where only the program knows. nil: it is not known.
+	Thread func(offset uint64) (int64, bool)
 	// Type gives the base type at an offset of the unit; of 0 that of numbers without a type.
 	Type func(offset uint64) (Base, bool)
 }

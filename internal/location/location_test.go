@@ -11,6 +11,7 @@ import (
 func frameOfTest() Frame {
 	base := func() (*Expr, bool) { r, ok := InRegister("amd64", 6); return Plus(r, 16), ok }
 	return Frame{Arch: "amd64", Base: base, CFA: base,
+		Thread:  func(offset uint64) (int64, bool) { return int64(offset) - 100, offset < 100 },
 		Address: func(i uint64) (uint64, bool) { return 0x4000 + 8*i, i < 4 },
 		Type: func(offset uint64) (Base, bool) {
 			b, ok := map[uint64]Base{4: {4, false, false}, 5: {4, true, false}, 8: {8, true, false},
@@ -70,7 +71,10 @@ func TestPlaces(t *testing.T) {
 		{[]byte{0x75, 0, 0x37, 0x1d, 0x9f}, "unreadable"},
 		{[]byte{0x75, 0, 0xa8, 5, 0x37, 0xa8, 5, 0x1d, 0x9f}, "s32((s32(di) - ((s32(di) / 7) * 7)))"},
 		{[]byte{0x22}, "unreadable"}, // of nothing
-		{[]byte{0x9b}, "unreadable"}, // DW_OP_form_tls_address
+		{[]byte{0x9b}, "unreadable"}, // DW_OP_form_tls_address of nothing
+		{[]byte{0x08, 8, 0x9b}, "memory (thread + -92)"},
+		{[]byte{0x08, 8, 0xe0}, "memory (thread + -92)"}, // DW_OP_GNU_push_tls_address
+		{[]byte{0x08, 101, 0x9b}, "unreadable"},
 	} {
 		if got := Of(c.expression, frameOfTest()).String(); got != c.want {
 			t.Errorf("% x: %s, want %s", c.expression, got, c.want)

@@ -59,6 +59,7 @@ const (
 	opPiece           opcode = 0x93
 	opDerefSize       opcode = 0x94
 	opNop             opcode = 0x96
+	opFormTLSAddress  opcode = 0x9b
 	opCallFrameCFA    opcode = 0x9c
 	opImplicitValue   opcode = 0x9e
 	opStackValue      opcode = 0x9f
@@ -72,6 +73,7 @@ const (
 	opConvert         opcode = 0xa8
 	opReinterpret     opcode = 0xa9
 
+	opGNUPushTLSAddress  opcode = 0xe0
 	opGNUUninit          opcode = 0xf0
 	opGNUImplicitPointer opcode = 0xf2
 	opGNUEntryValue      opcode = 0xf3

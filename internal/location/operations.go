@@ -50,6 +50,9 @@ var operations = sync.OnceValue(func() map[opcode]func(*evaluation) {
 		opDerefType:    (*evaluation).loadTyped,
 		opGNUDerefType: (*evaluation).loadTyped,
 
+		opFormTLSAddress:    (*evaluation).ofThread,
+		opGNUPushTLSAddress: (*evaluation).ofThread,
+
 		opRegx:          func(m *evaluation) { m.inRegister(m.unsigned()) },
 		opBregx:         func(m *evaluation) { n := m.unsigned(); m.fromRegister(n, m.signed()) },
 		opFbreg:         (*evaluation).frameBase,
@@ -237,6 +240,21 @@ func (m *evaluation) loadTyped() {
 	if typ, ok := m.typed(m.unsigned()); ok {
 		m.load(bytes, typ)
 	}
+}
+
+// ofThread is the address of a variable that each thread has for itself.
+func (m *evaluation) ofThread() {
+	x := m.pop()
+	if x.Op != Const || m.frame.Thread == nil {
+		m.end(Unreadable)
+		return
+	}
+	offset, ok := m.frame.Thread(uint64(x.N))
+	if !ok {
+		m.end(Unreadable)
+		return
+	}
+	m.push(Plus(&Expr{Op: Thread}, offset))
 }
 
 func (m *evaluation) frameBase() {

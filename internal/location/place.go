@@ -108,6 +108,8 @@ const (
 	Ge
 	// Select is Args[1] where Args[0] is not 0, else Args[2].
 	Select
+	// Thread is the address by which the thread finds its own variables: the register that the ABI has for it.
+	Thread
 )
 
 // An Expr is a tree that computes a number of 64 bits.
@@ -212,6 +214,8 @@ func (e *Expr) String() string {
 		return fmt.Sprintf("-(%v)", e.Args[0])
 	case Not:
 		return fmt.Sprintf("~(%v)", e.Args[0])
+	case Thread:
+		return "thread"
 	case Select:
 		return fmt.Sprintf("(%v ? %v : %v)", e.Args[0], e.Args[1], e.Args[2])
 	}
