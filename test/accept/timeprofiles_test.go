@@ -30,6 +30,20 @@ func TestOffcputime(t *testing.T) {
 	e.has(t, `(?m)^off\[sleep,\n( .*\n)+\]: \d+ us \([\d.]+%\)$`)
 }
 
+// startrace holds its command for some milliseconds when that begins. This is not the time of the command.
+func TestOffCPUNotHeld(t *testing.T) {
+	needTracing(t)
+	for _, tool := range []string{"offcputime", "offwaketime", "wakeuptime"} {
+		e := startrace(t, tool, "--format", "folded", "-c", "sleep 0.1").ok(t)
+		if len(linesWith(e.stdout, "sleep;")) == 0 && e.skipped(t) == 0 {
+			t.Errorf("%s: no line of the command: %s", tool, excerpt(e.stdout))
+		}
+		for _, line := range linesWith(e.stdout, "ptrace_stop;schedule;__schedule") {
+			t.Errorf("%s: %s", tool, line)
+		}
+	}
+}
+
 // Samples of a busy loop are in the loop, and come as often as was asked for.
 func TestProfile(t *testing.T) {
 	e, _ := tool(t, []string{"profile", "-F", "200", "-U", "--format", "folded"}, "spin", "1", "2s")
