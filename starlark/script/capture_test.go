@@ -83,14 +83,14 @@ func TestConstantsThatAreTooLarge(t *testing.T) {
 		"a = (a,) if i < 10 else a":        "",
 		"a = (a,)\n    b = [a]\n    a = b": "",
 	} {
-		h, _ := runTest(t, "a = (1, [])\nfor i in range(22):\n    "+grows+"\nprobe('k:f', kernel = lambda e: a)")
+		h, _ := runTest(t, "a = (1, [])\nfor i in range(19):\n    "+grows+"\nprobe('k:f', kernel = lambda e: a)")
 		got := h.Plan().Probes[0].Kernel.Names["a"]
 		if o, opaque := got.(plan.Opaque); opaque != (want != "") || opaque && o.Type != want {
 			t.Errorf("%s: %.100v, want %s", grows, o, want)
 		}
 	}
 	// A function in a list captures what is too large, and the list itself.
-	h, _ := runTest(t, "big = (1, 2)\nfor i in range(22):\n    big = (big, big)\na = []\n"+
+	h, _ := runTest(t, "big = (1, 2)\nfor i in range(19):\n    big = (big, big)\na = []\n"+
 		"def f():\n    return (a, big, (big, a))\na.extend([f, a, f])\nprobe('k:f', kernel = lambda e: a)")
 	got := h.Plan().Probes[0].Kernel.Names["a"].(plan.List)
 	f, ok := got[0].(*plan.Func)
