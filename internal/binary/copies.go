@@ -34,8 +34,10 @@ func (f *Finder) matching(e *elffile.File, at *File, q Query) ([]elffile.Functio
 		return f.oneForEachCall(e, at, bodies(e, inSource), inSource, q), inSource, nil
 	}
 	list, exact, err := match(e, q.Pattern)
-	if errors.Is(err, elffile.ErrNoFunction) && countCopies(inSource) > 0 {
-		err = nil
+	if errors.Is(err, elffile.ErrNoFunction) {
+		if err = f.withoutParameters(e, at, q, err); countCopies(inSource) > 0 {
+			err = nil
+		}
 	}
 	if exact && countCopies(inSource) > 0 {
 		list = slices.DeleteFunc(list, func(fn elffile.Function) bool { // what the copies call
@@ -43,6 +45,23 @@ func (f *Finder) matching(e *elffile.File, at *File, q Query) ([]elffile.Functio
 		})
 	}
 	return f.oneForEachCall(e, at, list, inSource, q), inSource, err
+}
+
+// withoutParameters says of a function that is not found that the program has copies by its name, of which debug
+// information does not tell the parameters: g++ does so of what it has inlined wherever it is called.
+func (f *Finder) withoutParameters(e *elffile.File, at *File, q Query, err error) error {
+	name, _, with := strings.Cut(q.Pattern, "(")
+	if !with || name == "" || naming.IsPattern(name) {
+		return err
+	}
+	bare := q
+	bare.Pattern = name
+	if found, wrong := f.inSource(e, at, bare); wrong != nil || countCopies(found) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s: %w: %q: it was inlined wherever it is called, and debug information does not tell the "+
+		"parameters of that; uprobe:%s:%s means all functions of the name", e.Path, elffile.ErrNoFunction, q.Pattern,
+		at.Name, name)
 }
 
 // onlyCalls leaves out what goes on with a coroutine of C++, or ends it, which debug information has by the name of the
