@@ -3,7 +3,6 @@ package kernel
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -63,7 +62,9 @@ func OpenSymbols() (*Symbols, error) {
 //	ffffffff81000000 T _stext
 //	ffffffffc0201000 t nf_hook	[nf_tables]
 func ReadSymbols(r io.Reader) (*Symbols, error) {
-	read := symbolReader{list: make([]symbolLine, 0, usualSymbols), text: make([]byte, 0, 24*usualSymbols)}
+	read := symbolReader{Symbols: Symbols{addrs: make([]uint64, 0, usualSymbols),
+		names: make([]uint32, 0, usualSymbols), code: make([]bool, 0, usualSymbols),
+		text: make([]byte, 0, 24*usualSymbols)}}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 64<<10), 64<<10)
 	for lines.Scan() {
@@ -72,7 +73,7 @@ func ReadSymbols(r io.Reader) (*Symbols, error) {
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("read kernel symbols: %w", err)
 	}
-	if len(read.list) == 0 {
+	if len(read.addrs) == 0 {
 		if read.hidden {
 			return nil, ErrHiddenAddresses
 		}
@@ -84,18 +85,11 @@ func ReadSymbols(r io.Reader) (*Symbols, error) {
 // usualSymbols is for how many symbols there is room from the beginning: growing would copy them again and again.
 const usualSymbols = 1 << 17
 
-// A symbolReader takes the symbols out of the lines of /proc/kallsyms.
+// A symbolReader takes the symbols out of the lines of /proc/kallsyms. They are put where they stay: a copy of them
+// would take as much again while they are read.
 type symbolReader struct {
-	list   []symbolLine
-	text   []byte // as that of Symbols
-	hidden bool   // an address was 0
-}
-
-// A symbolLine is one line; name is where its name begins in the text.
-type symbolLine struct {
-	addr uint64
-	name uint32
-	code bool
+	Symbols
+	hidden bool // an address was 0
 }
 
 func (r *symbolReader) line(line []byte) {
@@ -107,25 +101,39 @@ func (r *symbolReader) line(line []byte) {
 	if addr == 0 || kind == 'A' || kind == 'a' {
 		return // absolute: offsets in per-CPU data, no addresses
 	}
-	r.list = append(r.list, symbolLine{addr, uint32(len(r.text)), kind|0x20 == 't' || kind|0x20 == 'w'})
+	r.addrs = append(r.addrs, addr)
+	r.names = append(r.names, uint32(len(r.text)))
+	r.code = append(r.code, kind|0x20 == 't' || kind|0x20 == 'w')
 	r.text = append(append(r.text, rest...), '\n')
 }
 
 // symbols orders what was read. The kernel gives its own symbols by their addresses, but those of modules as the
 // modules were loaded.
 func (r *symbolReader) symbols() *Symbols {
-	slices.SortFunc(r.list, func(x, y symbolLine) int {
-		if x.addr == y.addr {
-			return cmp.Compare(x.name, y.name) // in the kernel's order
-		}
-		return cmp.Compare(x.addr, y.addr)
-	})
-	n := len(r.list)
-	s := &Symbols{addrs: make([]uint64, n), names: make([]uint32, n), code: make([]bool, n), text: bytes.Clone(r.text)}
-	for i, line := range r.list {
-		s.addrs[i], s.names[i], s.code[i] = line.addr, line.name, line.code
+	sort.Sort(r)
+	s := &Symbols{addrs: r.addrs, names: r.names, code: r.code, text: r.text}
+	if cap(s.text) > len(s.text)/4*5 {
+		s.text = bytes.Clone(s.text)
 	}
 	return s
+}
+
+// Len, Less and Swap are for the order of addresses, and of the kernel's at one address.
+func (r *symbolReader) Len() int { return len(r.addrs) }
+
+// Less compares addresses, then places in the text.
+func (r *symbolReader) Less(i, j int) bool {
+	if r.addrs[i] == r.addrs[j] {
+		return r.names[i] < r.names[j]
+	}
+	return r.addrs[i] < r.addrs[j]
+}
+
+// Swap swaps two symbols.
+func (r *symbolReader) Swap(i, j int) {
+	r.addrs[i], r.addrs[j] = r.addrs[j], r.addrs[i]
+	r.names[i], r.names[j] = r.names[j], r.names[i]
+	r.code[i], r.code[j] = r.code[j], r.code[i]
 }
 
 // splitSymbol takes a line apart.
