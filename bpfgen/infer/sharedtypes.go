@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"slices"
+
 	"github.com/startrace/startrace/bpfgen/persistent"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -79,14 +81,24 @@ func (u *unit) share(t *Types) {
 			}
 		})
 	}
+	u.lateBefore = t.unsaid()
+}
+
+// unsaid are the changes of handlers in user space that no kernel half of the units so far reads: else that has been
+// said. Their handlers are attached as they are.
+func (t *Types) unsaid() (out []lateChange) {
 	for _, r := range t.units {
 		for _, l := range r.lateChanges {
-			if u.askedBy(l.c.ID, l.probe) == nil { // else that has been said
-				l.decided, l.can = true, false // its handler is attached as it is
-				u.lateBefore = append(u.lateBefore, l)
+			asked := slices.ContainsFunc(t.units, func(r *Result) bool {
+				return slices.ContainsFunc(r.askers.At(l.c.ID), func(a asker) bool { return a.probe != l.probe })
+			})
+			if !asked {
+				l.decided, l.can = true, false
+				out = append(out, l)
 			}
 		}
 	}
+	return out
 }
 
 // mayChange refuses to change the type of a container whose map exists.
