@@ -37,12 +37,58 @@ var moduleFamily = []Entry{
 // people see of it.
 var jsonModule = func() *starlarkstruct.Module {
 	members := maps.Clone(json.Module.Members)
-	for _, name := range []string{"encode", "encode_indent", "indent"} {
-		members[name] = jsonWriter(name, members[name])
+	encode := validEncode(members["encode"])
+	writers := map[string]starlark.Value{"encode": encode, "indent": members["indent"],
+		"encode_indent": encodeIndent(encode, members["indent"])}
+	for name, f := range writers {
+		members[name] = jsonWriter(name, f)
 	}
 	members["decode"] = jsonReader(members["decode"])
 	return &starlarkstruct.Module{Name: json.Module.Name, Members: members}
 }()
+
+// validEncode is json.encode of the interpreter, with DEL as JSON has it: the interpreter writes it as Go does, "\x7f".
+func validEncode(encode starlark.Value) starlark.Value {
+	return starlark.NewBuiltin("json.encode", func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
+		kwargs []starlark.Tuple) (starlark.Value, error) {
+		v, err := starlark.Call(th, encode, args, kwargs)
+		s, ok := v.(starlark.String)
+		if !ok || !strings.Contains(string(s), `\x`) {
+			return v, err
+		}
+		var out strings.Builder
+		for text := string(s); text != ""; {
+			before, escaped, found := strings.Cut(text, `\`)
+			out.WriteString(before)
+			if !found {
+				break
+			}
+			if hex, is := strings.CutPrefix(escaped, "x"); is {
+				out.WriteString(`\u00`)
+				text = hex
+				continue
+			}
+			out.WriteString(`\` + escaped[:1])
+			text = escaped[1:]
+		}
+		return starlark.String(out.String()), nil
+	})
+}
+
+// encodeIndent is json.encode_indent by the other two.
+func encodeIndent(encode, indent starlark.Value) starlark.Value {
+	return starlark.NewBuiltin("json.encode_indent", func(th *starlark.Thread, _ *starlark.Builtin,
+		args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if len(args) != 1 {
+			return nil, fmt.Errorf("json.encode_indent: got %d arguments, want 1", len(args))
+		}
+		text, err := starlark.Call(th, encode, args, nil)
+		if err != nil {
+			return nil, err
+		}
+		return starlark.Call(th, indent, starlark.Tuple{text}, kwargs)
+	})
+}
 
 // maxNesting bounds how deep the brackets of JSON are nested: the interpreter's reader calls itself for each.
 const maxNesting = 10_000

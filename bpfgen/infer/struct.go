@@ -239,11 +239,11 @@ func truthBit(e *tree.Expr, t kernel.Type) *tree.Expr {
 	return &tree.Expr{Op: tree.OpConvert, Type: out, Args: []*tree.Expr{e}, Pos: e.Pos}
 }
 
-// isChar reports whether id is C's plain char: unsigned char is data.
+// isChar reports whether id is the plain char of C.
 func (b memory) isChar(id kernel.TypeID, pos plan.Pos) bool {
 	btf := b.u.btf(pos)
 	t, err := btf.Type(btf.Skip(id))
-	return err == nil && t.Kind == kernel.KindInt && t.Name == "char"
+	return err == nil && t.PlainChar()
 }
 
 // isCharPtr reports whether id is a char *.

@@ -64,6 +64,10 @@ type Type struct {
 	Enums   []EnumValue // enum
 }
 
+// PlainChar reports whether a type is the plain char of C, of which arrays are strings: unsigned char is data, and the
+// char of Rust a number of 4 bytes.
+func (t Type) PlainChar() bool { return t.Kind == KindInt && t.Name == "char" && t.Size == 1 }
+
 // A Member is a member of a struct or union as declared: an anonymous struct
 // or union has the name "".
 type Member = Field

@@ -76,12 +76,12 @@ func scriptType(b *kernel.BTF, id kernel.TypeID) string {
 		}
 		return "int"
 	case kernel.KindPtr:
-		if to, err := b.Type(b.Skip(t.Elem)); err == nil && to.Kind == kernel.KindInt && to.Name == "char" {
+		if to, err := b.Type(b.Skip(t.Elem)); err == nil && to.PlainChar() {
 			return "string"
 		}
 		return "pointer"
 	case kernel.KindArray:
-		if to, err := b.Type(b.Skip(t.Elem)); err == nil && to.Kind == kernel.KindInt && to.Name == "char" {
+		if to, err := b.Type(b.Skip(t.Elem)); err == nil && to.PlainChar() {
 			return "string"
 		}
 		return "array"
