@@ -42,6 +42,12 @@ __attribute__((noinline)) int kept(int a) {
 // program: they are those of the header of its file, and of other functions.
 //
 // > What the linker has left out is not in the program: a line of it has no code, and a variable is `<optimized out>`.
+// > So are functions and variables that nothing uses, with `-ffunction-sections -fdata-sections -Wl,--gc-sections`,
+// > though the debug information speaks of them:
+//
+// > e.globals.unused # <optimized out>
+//
+// > uprobe:./shop:cart.c:20 # in a function that nobody calls: line 20 has no code, the next that has some is line 31
 func TestLeftOutByLinker(t *testing.T) {
 	const probes = `
 vars, copies, lines = count(), count(), count()

@@ -60,8 +60,6 @@ fn main() {
 
 // What is in a variant is not known where nobody knows which variant there is, though the debug information has a place
 // for it: there is what the enum is to become, or nothing that means anything.
-//
-// > What debug information does not know there is `FAULT`, and prints as `<optimized out>`.
 func TestLostTagsOfRust(t *testing.T) {
 	numbers := strings.Split(lostTags, "\n")
 	line := func(mark string) (n int) {

@@ -32,8 +32,6 @@ fn main() {
 `
 
 // An enum is the same whatever the width of the number is that tells its variants.
-//
-// > An `Option` of Rust is what it holds, and None where that is nothing or None again;
 func TestWideEnumsOfRust(t *testing.T) {
 	const probes = `
 n = count()

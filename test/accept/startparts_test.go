@@ -140,8 +140,8 @@ func main() {
 // An expression that begins with e.start is what a probe at the entry of the function reads, whatever the function
 // changes until its end: through lists, and through what registers hold.
 //
-// > An expression that begins with `e.start` is evaluated wholly at the start, also where it stands behind a filter of the
-// > end.
+// > An expression that begins with `e.start` is evaluated wholly at the start, also where it stands behind a filter of
+// > the end.
 func TestPartsAtTheStart(t *testing.T) {
 	for _, c := range changings {
 		t.Run(c.command, func(t *testing.T) {
