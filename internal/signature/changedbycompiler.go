@@ -32,7 +32,7 @@ func (f *finder) changed(chain []*dwarfinfo.Entry) bool {
 }
 
 // saysNoTypes reports whether the unit describes functions without their parameters and results, as that of gcc -g1 and
-// of rustc -C debuginfo=1: it has not one type, and its compiler would have told some.
+// of rustc -C debuginfo=1: nothing in it has a type, and its compiler would have told some.
 func (f *finder) saysNoTypes() bool {
 	if f.language == langGo {
 		return false
@@ -50,9 +50,10 @@ func (f *finder) saysNoTypes() bool {
 	return none && !tells
 }
 
-// typeless are entries of units that need not know any type: gcc -g1 has variables without one.
+// typeless are entries of units that need not know any type: gcc -g1 has variables without one, and the base types of
+// those that a header declares, to which nothing refers.
 var typeless = map[dwarf.Tag]bool{dwarf.TagSubprogram: true, dwarf.TagNamespace: true, dwarf.TagLexDwarfBlock: true,
-	dwarf.TagVariable: true}
+	dwarf.TagVariable: true, dwarf.TagBaseType: true}
 
 // debugLevel is how much debug information gcc was told to write, by the flags that it notes: 1 is without types. 0: it
 // is not gcc, or notes none. A flag without a level means 2 at least.

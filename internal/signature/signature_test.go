@@ -336,6 +336,15 @@ __attribute__((noinline)) int counted(int n) { g += n; return n + 1; }
 __attribute__((noinline)) void nothing(void) { calls++; }
 int main(void) { nothing(); return counted(6) - 7; }
 `
+	const declared = `
+typedef unsigned long word; enum kind { A, B }; struct s { struct s *next; double d; };
+extern int g; extern word w; extern enum kind k; extern struct s s, *p; extern double a[4]; extern void (*f)(int);
+int g; word w; enum kind k; struct s s, *p; double a[4]; void (*f)(int);
+int printf(const char *, ...);
+__attribute__((noinline)) int counted(int n) { g += n; a[1] += w; return n + 1 + printf(""); }
+__attribute__((noinline)) void nothing(void) { g++; }
+int main(void) { nothing(); return counted(6) - 7; }
+`
 	const none = `
 __attribute__((noinline)) void nothing(void) { __asm__ volatile(""); }
 __attribute__((noinline)) void counted(void) { nothing(); __asm__ volatile(""); }
@@ -353,6 +362,15 @@ fn main() { nothing(); println!("{}", counted(6)); }
 		{"gcc -g1 -gno-record-gcc-switches", "level.c", some, "unknown", "unknown"},
 		{"g++ -ggdb1", "level.cc", `extern "C" {` + some + "}", "unknown", "unknown"},
 		{"clang -g1", "level.c", some, "unknown", "unknown"},
+		{"gcc -g1 -O0", "declared.c", declared, "unknown", "unknown"},
+		{"gcc -g1 -O2", "declared.c", declared, "unknown", "unknown"},
+		{"gcc -g1 -O2 -gno-record-gcc-switches", "declared.c", declared, "unknown", "unknown"},
+		{"gcc -g1 -O2 -gdwarf-4 -g1", "declared.c", declared, "unknown", "unknown"},
+		{"gcc -g1 -O2 -flto", "declared.c", declared, "unknown", "unknown"},
+		{"g++ -g1 -O2", "declared.cc", `extern "C" {` + declared + "}", "unknown", "unknown"},
+		{"clang -g1 -O2", "declared.c", declared, "unknown", "unknown"},
+		{"gcc -g -O0", "declared.c", declared, "s32 (s32)", " ()"},
+		{"gcc -g -O0 -gno-record-gcc-switches", "declared.c", declared, "s32 (s32)", " ()"},
 		{"gcc -g1 -gdwarf-4", "level.c", some, "s32 (s32)", " ()"},
 		{"gcc -g", "level.c", some, "s32 (s32)", " ()"},
 		{"gcc -g -shared -fPIC", "none.c", none, " ()", " ()"},
