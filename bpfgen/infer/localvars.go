@@ -336,8 +336,10 @@ func (o *globalsObj) variable(name string, pos plan.Pos) val {
 	if v == nil && err == nil {
 		v, err = o.f.Global(kernel.TrimEscape(name))
 	}
-	several := (*locals.AmbiguousError)(nil)
+	several, lost := (*locals.AmbiguousError)(nil), (*locals.LostError)(nil)
 	switch {
+	case errors.As(err, &lost):
+		wrong(pos, "%s: which variable %s? %v", o.ev.point, name, lost)
 	case errors.As(err, &several):
 		wrong(pos, "%s: which variable %s? %v", o.ev.point, name, several)
 	case err != nil:

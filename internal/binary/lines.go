@@ -285,6 +285,9 @@ func (f *Finder) Length(at *File, fn Function, inside uint64, dimension dwarf.Of
 // none, or nobody knows.
 func (f *Finder) Global(at *File, fn Function, name string) (*locals.Variable, error) {
 	l := f.knownLocals(at)
+	if l == nil && f.missing[at.Path] != "" {
+		return nil, f.withoutDebugInfo(at)
+	}
 	if l == nil {
 		return nil, nil
 	}

@@ -88,7 +88,8 @@ func (f *Finder) Split(at *File, fn Function) (name, why string) {
 	if !ok {
 		return "", ""
 	}
-	return table.Data().Split(addr)
+	lost, _ := table.Data().Split(addr)
+	return lost.Name, lost.Why
 }
 
 // Type gives the type at a place in the debug information of a file, of which Signature spoke, as one of btf.

@@ -211,14 +211,41 @@ func (u *Unit) knowSplit() {
 	}
 }
 
-// Split gives the name of the file that has what the unit of an address only refers to, and why that is not known; ""
-// where it is known, or here.
-func (d *Data) Split(addr uint64) (name, why string) {
+// A Lost is a file of debug information that is not known.
+type Lost struct {
+	// Name is its name, as the skeleton has it, and Why is what is wrong: "is not there".
+	Name, Why string
+}
+
+// Lost is the file that has the unit that a skeleton leads to, where that is not known; false where it is, and of
+// others.
+func (u *Unit) Lost() (Lost, bool) {
+	u.whole()
+	return Lost{u.split.name, u.split.why}, u.split.why != ""
+}
+
+// Split gives the file that has what the unit of an address only refers to, where that is not known; false where it is
+// known, or here.
+func (d *Data) Split(addr uint64) (Lost, bool) {
 	u, err := d.UnitOf(addr)
 	if u == nil || err != nil {
-		return "", ""
+		return Lost{}, false
 	}
-	return u.split.name, u.split.why
+	return u.Lost()
+}
+
+// LostUnits are the files of all units that skeletons lead to and that are not known.
+func (d *Data) LostUnits() (out []Lost) {
+	units, err := d.headers()
+	if err != nil {
+		return nil
+	}
+	for _, u := range slices.Clone(units) { // more are added on the way
+		if lost, is := u.Lost(); is {
+			out = append(out, lost)
+		}
+	}
+	return out
 }
 
 // The package of a program (.dwp) has the units of all its .dwo files in one section, and so of their other sections.

@@ -22,9 +22,9 @@ type Viewpoint struct {
 
 // Global gives the variable of a name outside of functions, as a function sees it: that of its own source file and
 // namespace, else of the namespaces around it, else one that other files share, else the only one of the name; nil
-// where there is none. An AmbiguousError says that there are several. Of Go it is that of the function's own package,
-// else of main; of others the name has its package: "q.Limit". It is where it is for the whole run, so its place refers
-// to no register.
+// where there is none. An AmbiguousError says that there are several, and a LostError that a file can have it whose
+// debug information is not known. Of Go it is that of the function's own package, else of main; of others the name has
+// its package: "q.Limit". It is where it is for the whole run, so its place refers to no register.
 func (f *Finder) Global(from Viewpoint, name string) (*Variable, error) {
 	as, err := f.viewOf(from)
 	if err != nil {
@@ -34,7 +34,7 @@ func (f *Finder) Global(from Viewpoint, name string) (*Variable, error) {
 	if v, known := f.globals[seen]; known {
 		return v, nil
 	}
-	v, err := f.lookUpGlobal(as, name)
+	v, err := f.lookUpGlobal(as, from, name)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func splitGo(name string) (pkg, rest string) {
 func unescaped(pkg string) string { return strings.ReplaceAll(pkg, "%2e", ".") }
 
 // lookUpGlobal looks for a variable.
-func (f *Finder) lookUpGlobal(as view, text string) (*Variable, error) {
+func (f *Finder) lookUpGlobal(as view, from Viewpoint, text string) (*Variable, error) {
 	want := wantedOf(text)
 	g := &globals{Finder: f, wanted: want, known: map[dwarf.Offset]*global{}}
 	if as.home != nil {
@@ -146,6 +146,9 @@ func (f *Finder) lookUpGlobal(as view, text string) (*Variable, error) {
 		}
 	}
 	if err := g.everywhere(as.home); err != nil {
+		return nil, err
+	}
+	if err := g.mayBeLost(as, from); err != nil {
 		return nil, err
 	}
 	found, err := g.seenBy(as)

@@ -246,10 +246,8 @@ func (g *globals) seenBy(as view) (*global, error) {
 			return found, nil
 		}
 	}
-	for _, namespace := range around(as) {
-		if found := g.sharedIn(namespace); found != nil {
-			return found, nil
-		}
+	if found := g.sharedAround(as); found != nil {
+		return found, nil
 	}
 	rest := g.distinct()
 	switch {
@@ -259,6 +257,16 @@ func (g *globals) seenBy(as view) (*global, error) {
 		return rest[0], nil
 	}
 	return nil, g.ambiguous(rest)
+}
+
+// sharedAround is one that is shared, of the innermost namespace that has one; nil where none has.
+func (g *globals) sharedAround(as view) *global {
+	for _, namespace := range around(as) {
+		if found := g.sharedIn(namespace); found != nil {
+			return found
+		}
+	}
+	return nil
 }
 
 // distinct are those that are not the same variable. Go has copies of none.
@@ -301,7 +309,7 @@ func (e *AmbiguousError) Error() string {
 func (g *globals) ambiguous(list []*global) error {
 	ways := []func(*global) string{
 		g.qualified,
-		func(one *global) string { return "@" + path.Base(unitName(one.home)) + ":" + g.qualified(one) },
+		g.inFile,
 		func(one *global) string { return "@" + unitName(one.home) + ":" + g.qualified(one) },
 	}
 	err := &AmbiguousError{}
@@ -317,6 +325,11 @@ func (g *globals) ambiguous(list []*global) error {
 	}
 	slices.Sort(err.Names)
 	return err
+}
+
+// inFile is the name of a variable with its source file.
+func (g *globals) inFile(one *global) string {
+	return "@" + path.Base(unitName(one.home)) + ":" + g.qualified(one)
 }
 
 // unitName is the name of the source file of a unit.

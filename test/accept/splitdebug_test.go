@@ -239,6 +239,87 @@ func TestSplitDebugInformationIsMissing(t *testing.T) {
 	}
 }
 
+// twoLimits is a program of two files that have a variable of one name each, and of which one has two more.
+var twoLimits = map[string]string{
+	"first.c": `int shared = 5; static int limit = 11, lonely = 7;
+int second(int n);
+__attribute__((noinline)) int first(int n) { limit += n; shared++; lonely++; return limit + lonely; }
+int main(void) { return first(1) + second(1) == 0; }
+`,
+	"second.c": `static int limit = 100;
+extern int shared;
+__attribute__((noinline)) static int within(int n) { limit += n; return limit + shared; }
+int second(int n) { return within(n) + within(n); }
+`,
+}
+
+// A variable outside of functions is never that of another source file where the debug information of the function's
+// own is in a file that is not there, is damaged, or is of another build: a message names that file, and how a variable
+// of a file that is there can be asked for.
+//
+// > Where the file of the function's own source is not there, its variables are not known, and a name that another
+// > source file has is refused, too: `getattr(e.globals, "@cart.c:limit")` is one of a file that is there.
+func TestGlobalsOfSplitDebugInformation(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	for _, command := range []string{"gcc -O0 -gdwarf-4", "gcc -O0 -gdwarf-5", "clang -O0 -gdwarf-4",
+		"clang -O0 -gdwarf-5 -fsplit-dwarf-inlining"} {
+		binary := need.BuiltOf(t, command+" -gsplit-dwarf", twoLimits)
+		seen := func(of, variable string) ended {
+			text := `probe("uprobe:` + binary + `:` + of + `", lambda e: print(` + variable + `))`
+			return startrace(t, "-q", script(t, text), "-c", binary)
+		}
+		told := func(of, variable, want string) {
+			t.Helper()
+			equalLines(t, lines(seen(of, variable).ok(t).stdout), strings.Fields(want))
+		}
+		refused := func(of, variable, text string) {
+			t.Helper()
+			e := seen(of, variable)
+			if e.status == 0 || !strings.Contains(e.stderr, "second.dwo, which ") || !strings.Contains(e.stderr, text) {
+				t.Errorf("%s: %s in %s: %d\n%s", command, variable, of, e.status, e.stderr)
+			}
+		}
+		told("within", "e.globals.limit", "100 101")
+		told("within", "e.globals.lonely", "8 8")
+		told("first", "e.globals.limit", "11")
+
+		list, err := filepath.Glob(filepath.Join(filepath.Dir(binary), "*second.dwo"))
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%v, %v", list, err)
+		}
+		whole, err := os.ReadFile(list[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, left := range []int{-1, 0, 600} {
+			if err := os.Remove(list[0]); err != nil {
+				t.Fatal(err)
+			}
+			if left >= 0 {
+				if err := os.WriteFile(list[0], whole[:left], 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			const own = "the debug information of this function's source file is in a file of its own, "
+			refused("within", "e.globals.limit", own)
+			refused("within", "e.globals.limit", `getattr(e.globals, "@first.c:limit") is one of another file`)
+			refused("within", "e.globals.shared", own)
+			refused("within", "e.globals.lonely", own)
+			refused("first", "e.globals.nothing", "some source files of the program")
+			refused("first", `getattr(e.globals, "@second.c:limit")`, "some source files of the program")
+			told("first", "e.globals.limit", "11")
+			told("first", "e.globals.shared", "5")
+			told("within", `getattr(e.globals, "@first.c:limit")`, "12 12")
+			if left < 0 {
+				if err := os.WriteFile(list[0], nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
 // Debug information that dwz has put into a file that several programs share is read as that of the program, by both
 // ways in which the file is named, and where the program has a debug file.
 //
@@ -269,9 +350,11 @@ func TestSharedDebugInformation(t *testing.T) {
 		if err := os.Rename(shared, shared+".moved"); err != nil {
 			t.Fatal(err)
 		}
+		const shares = "shares debug information with other programs"
 		for text, message := range map[string]string{
-			`probe("uprobe:BIN:checkout", lambda e: print(e.args.n))`:   "is in a file of its own, ",
-			`probe("uprobe:BIN:cart.cc:10", lambda e: print(e.vars.n))`: "shares debug information with other programs",
+			`probe("uprobe:BIN:checkout", lambda e: print(e.args.n))`:       "is in a file of its own, ",
+			`probe("uprobe:BIN:cart.cc:10", lambda e: print(e.vars.n))`:     shares,
+			`probe("uprobe:BIN:checkout", lambda e: print(e.globals.hits))`: shares,
 		} {
 			e := startrace(t, script(t, strings.ReplaceAll(text, "BIN", binary)), "-c", binary)
 			if e.status == 0 || !strings.Contains(e.stderr, message) ||
