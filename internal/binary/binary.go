@@ -83,9 +83,9 @@ type Function struct {
 // A Copy is what debug information says of a copy that was inlined.
 type Copy struct {
 	// Place is where it speaks of the copy, Around where of the function that has its code. Begin is the address at
-	// which it says that the copy begins.
+	// which it says that the copy begins, and View which of the moments at that (dwarfinfo.EntryView).
 	Place, Around dwarf.Offset
-	Begin         uint64
+	Begin, View   uint64
 }
 
 // A File is where functions were found.

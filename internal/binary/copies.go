@@ -235,15 +235,19 @@ func countCopies(list []*sourcefunc.Function) (n int) {
 func (f *Finder) copiesOf(e *elffile.File, at *File, q Query, list []*sourcefunc.Function, found int) (out []Function) {
 	p := &placing{Finder: f, e: e, at: at, table: f.tables[at.Path]}
 	wanted := q.Copies && countCopies(list)+found <= q.Most
-	seen := map[dwarf.Offset]bool{}
+	type begun struct {
+		place dwarf.Offset
+		entry uint64
+	}
+	seen := map[begun]bool{}
 	for _, fn := range list {
 		n := 0
 		for i := range fn.Copies {
 			c := &fn.Copies[i]
-			if _, isCode := e.CodeOffset(c.Entry); !isCode || seen[c.Place] {
+			if _, isCode := e.CodeOffset(c.Entry); !isCode || seen[begun{c.Place, c.Entry}] {
 				continue // the linker has thrown it away
 			}
-			seen[c.Place] = true
+			seen[begun{c.Place, c.Entry}] = true
 			if n++; !wanted {
 				continue
 			}
@@ -287,7 +291,7 @@ type placing struct {
 func (p *placing) place(fn *sourcefunc.Function, c *sourcefunc.Copy) (Function, error) {
 	offset, _ := p.e.CodeOffset(c.Entry)
 	out := Function{Name: elffile.DemangleShort(fn.Name), Start: offset, Addr: c.Entry, Entry: offset,
-		Copy: &Copy{c.Place, c.Around, c.Entry}, NoReturn: "it was inlined, and has no return"}
+		Copy: &Copy{c.Place, c.Around, c.Entry, c.View}, NoReturn: "it was inlined, and has no return"}
 	out.Source = p.names.of(p.at.Path, p.table).line(c.File, c.Line)
 	around, ok := p.e.At(c.Entry)
 	if !ok || around.Size == 0 {
@@ -357,7 +361,9 @@ func (p *placing) begin(around elffile.Function, inside int, c *sourcefunc.Copy)
 	for _, r := range ranges {
 		stretches = append(stretches, int(int64(r[0]-around.Addr)))
 	}
-	inside = p.flow.AfterHoisted(inside, stretches, own)
+	if !c.Several {
+		inside = p.flow.AfterHoisted(inside, stretches, own)
+	}
 	if behind := p.flow.BehindPadding(inside, own); behind != inside {
 		return beginning{behind, inside, false}, nil
 	}
@@ -371,7 +377,7 @@ func (f *Finder) Parameters(at *File, fn Function) ([]locals.Variable, error) {
 	if l == nil || fn.Copy == nil {
 		return nil, nil
 	}
-	return l.Parameters(fn.Copy.Place, fn.Copy.Around, fn.Copy.Begin)
+	return l.Parameters(fn.Copy.Place, fn.Copy.Around, fn.Copy.Begin, fn.Copy.View)
 }
 
 // SourceAt gives the line of the source that an instruction of a function is of, as "cart.c:12"; "" where that is not

@@ -17,8 +17,8 @@ import (
 // So a place counts if it is certain to be that of the beginning; else the parameter is nowhere.
 
 // Parameters gives the parameters of a copy, by where debug information speaks of it and of the function that has its
-// code, and by the address of its entry.
-func (f *Finder) Parameters(copy, around dwarf.Offset, pc uint64) ([]Variable, error) {
+// code, and by the address and the moment (dwarfinfo.EntryView) of its entry.
+func (f *Finder) Parameters(copy, around dwarf.Offset, pc, view uint64) ([]Variable, error) {
 	e, err := f.Data.Entry(copy)
 	if err != nil || e == nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (f *Finder) Parameters(copy, around dwarf.Offset, pc uint64) ([]Variable, e
 	if err != nil || function == nil {
 		return nil, err
 	}
-	p := &parameters{walk: walk{Finder: f, pc: pc, function: function}, copy: e}
+	p := &parameters{walk: walk{Finder: f, pc: pc, function: function}, copy: e, view: view}
 	p.compiler()
 	if err := p.own(); err != nil {
 		return nil, err
@@ -39,6 +39,8 @@ func (f *Finder) Parameters(copy, around dwarf.Offset, pc uint64) ([]Variable, e
 type parameters struct {
 	walk
 	copy *dwarfinfo.Entry
+	// view is the moment at the address pc at which the copy begins.
+	view uint64
 	// has are the parameters that the copy speaks of, by where the function itself has them.
 	has map[dwarf.Offset]*dwarfinfo.Entry
 	// gcc: it was compiled by gcc; golang: by Go. plain: without optimization.
@@ -147,11 +149,10 @@ func (p *parameters) atEntry(e *dwarfinfo.Entry) (location.Place, error) {
 // first is the expression of the moment at which the copy begins. Other compilers than gcc do not tell moments at one
 // address apart: there the variable must begin with the copy.
 func (p *parameters) first(spans []dwarfinfo.Span, views bool) ([]byte, bool) {
-	view := p.copy.EntryView()
 	for _, s := range spans {
 		switch {
 		case p.gcc && !views:
-		case p.gcc && s.Low == p.pc && s.LowView <= view && (s.High > p.pc || s.HighView > view):
+		case p.gcc && s.Low == p.pc && s.LowView <= p.view && (s.High > p.pc || s.HighView > p.view):
 			return s.Expr, true
 		case p.gcc && s.Low < p.pc && p.pc-s.Low >= mostPadding && s.High > p.pc:
 			return s.Expr, true

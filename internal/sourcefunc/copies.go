@@ -27,7 +27,10 @@ func (s *search) originList() (out []dwarf.Offset) {
 // copiesIn notes the copies in a unit.
 func (s *search) copiesIn(u *dwarfinfo.Unit) error {
 	w := &copiesWalk{search: s}
-	return u.Walk(w.entry)
+	if err := u.Walk(w.entry); err != nil {
+		return err
+	}
+	return w.turns(u)
 }
 
 // A copiesWalk goes over the functions of a unit.
@@ -37,6 +40,8 @@ type copiesWalk struct {
 	around []functionAt
 	// within are these functions and the copies in them in which the walk is.
 	within []within
+	// marked are the copies that were found.
+	marked []marked
 }
 
 // within is a function, or a copy of one, in which there is something: how deep it lies, and the function as the source
@@ -48,6 +53,8 @@ type within struct {
 	begins bool
 	// place is where debug information speaks of a copy, 0 of a function.
 	place dwarf.Offset
+	// marked is which of the marked copies it is; -1: none.
+	marked int
 }
 
 // functionAt is a function with code. Skipped: what is in it is known from another unit.
@@ -66,15 +73,17 @@ func (w *copiesWalk) entry(e *dwarfinfo.Entry, depth int) (into bool, err error)
 	}
 	switch e.Tag {
 	case dwarf.TagSubprogram:
-		w.within = append(w.within, within{depth, originOf(e), true, 0})
+		w.within = append(w.within, within{depth, originOf(e), true, 0, -1})
 		return w.function(e, depth), nil
 	case dwarf.TagInlinedSubroutine:
 		part := w.isPart(e)
 		at, begins := entryOf(e)
+		which := -1
 		if n := len(w.around); n > 0 && !w.around[n-1].skipped && !part && begins {
-			w.copy(e, at, w.around[n-1].at)
+			which = w.copy(e, at, w.around[n-1].at)
 		}
-		w.within = append(w.within, within{depth, originOf(e), begins, e.Offset})
+		w.apart(originOf(e), which)
+		w.within = append(w.within, within{depth, originOf(e), begins, e.Offset, which})
 		return true, nil
 	}
 	return holders[e.Tag], nil
@@ -146,14 +155,15 @@ func (w *copiesWalk) declared(of dwarf.Offset, name dwarf.Attr) any {
 // maxCopies bounds the copies of a query.
 const maxCopies = 1 << 18
 
-func (w *copiesWalk) copy(e *dwarfinfo.Entry, at uint64, around dwarf.Offset) {
+// copy notes a copy, and gives which of the marked ones it is, or -1.
+func (w *copiesWalk) copy(e *dwarfinfo.Entry, at uint64, around dwarf.Offset) (which int) {
 	of, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
 	fn := w.origins[of]
 	if !ok || fn == nil || len(fn.Copies) > maxCopies {
-		return
+		return -1
 	}
 	at = w.afterHoisted(e, at)
-	c := Copy{Entry: at, Place: e.Offset, Around: around, of: of}
+	c := Copy{Entry: at, View: e.EntryView(), Place: e.Offset, Around: around, of: of}
 	if n := len(w.within); n > 0 {
 		c.Within = w.within[n-1].place
 	}
@@ -164,6 +174,12 @@ func (w *copiesWalk) copy(e *dwarfinfo.Entry, at uint64, around dwarf.Offset) {
 		}
 	}
 	fn.Copies = append(fn.Copies, c)
+	m, ok := w.markOf(e, fn)
+	if !ok {
+		return -1
+	}
+	w.marked = append(w.marked, marked{fn, len(fn.Copies) - 1, c, moment{at, c.View}, m, true})
+	return len(w.marked) - 1
 }
 
 // afterHoisted is where a copy begins that LLVM has scattered: it does not say, and the first range can be an

@@ -42,8 +42,10 @@ type Function struct {
 
 // A Copy is the code of a function in one that called it.
 type Copy struct {
-	// Entry is the address at which it begins.
-	Entry uint64
+	// Entry is the address at which it begins, and View which of the moments at it (dwarfinfo.EntryView). A copy that
+	// the compiler has copied again, as with a loop that it has unrolled, is there once for each place: Several.
+	Entry, View uint64
+	Several     bool
 	// File and Line are where the call stands, by the whole name of the file; "" where that is not known.
 	File string
 	Line int

@@ -41,13 +41,9 @@ func (t *Tables) Stretches(u *dwarfinfo.Unit) (Stretches, error) {
 	if rows, known := t.stretches[u]; known {
 		return rows, nil
 	}
-	r, err := t.Of(u)
-	if err != nil || r == nil {
-		return nil, err
-	}
 	var out Stretches
 	names := map[*dwarf.LineFile]string{}
-	err = eachRow(r, func(row *dwarf.LineEntry) bool {
+	err := t.Rows(u, func(row *dwarf.LineEntry) bool {
 		one := Stretch{Addr: row.Address, Line: row.Line}
 		switch name, known := names[row.File]; {
 		case row.EndSequence, row.File == nil:

@@ -101,6 +101,15 @@ func wholeName(r *dwarf.LineReader, root *dwarfinfo.Entry, dir string) {
 	}
 }
 
+// Rows goes over the rows of the table of a unit, as long as f wants more; there are none where it has no table.
+func (t *Tables) Rows(u *dwarfinfo.Unit, f func(*dwarf.LineEntry) (more bool)) error {
+	r, err := t.Of(u)
+	if err != nil || r == nil {
+		return err
+	}
+	return eachRow(r, f)
+}
+
 // File gives the name of a file by its number in a unit (DW_AT_decl_file); "" where it has none.
 func (t *Tables) File(u *dwarfinfo.Unit, number int64) string {
 	files, known := t.files[u]

@@ -272,6 +272,113 @@ at_exit(lambda: print("seen", 0 < n.value, n.value <= 64))
 	}
 }
 
+// turnedCopies is a program that tells how often its functions are called, and with what: in loops that gcc unrolls, by
+// two ways, and as functions that gcc makes, whose statements stand where their names do.
+const turnedCopies = `#include <stdio.h>
+volatile int sink;
+static int noted, bumped, shut, sums[3];
+static inline long note(unsigned a) {
+	noted++, sums[0] += a;
+	printf("%s", "");
+	return a * 6L;
+}
+static inline __attribute__((always_inline)) int bump(int b) { bumped++; sums[1] += b; sink = b; return sink + b; }
+static inline __attribute__((always_inline)) void shut_it(int c) {
+	shut++, sums[2] += c;
+	while (c-- > 0)
+		sink = c;
+}
+__attribute__((noinline)) int few(int r) {
+	for (int i = 0; i < 2; i++)
+		r += note(r + i);
+	return r;
+}
+__attribute__((noinline)) int many(int k) {
+	int r = 0;
+#pragma GCC unroll 4
+	for (int i = 0; i < k; i++)
+		r += bump(i);
+	return r + bump(k);
+}
+__attribute__((noinline)) void ways(int k) {
+	for (int i = 0; i < k; i++)
+		if (i & 1)
+			shut_it(i & 3);
+	if (k > 5)
+		shut_it(k);
+}
+int main(int argc, char **argv) {
+	sink = few(argc) + many(argc + 2) + many(argc + 8);
+	ways(argc + 2);
+	ways(argc + 7);
+	fprintf(stderr, "note %d %d\nbump %d %d\nshut_it %d %d\n", noted, sums[0], bumped, sums[1], shut, sums[2]);
+}
+`
+
+// Each turn of a loop that gcc has unrolled is a call of what was inlined in it, with the arguments of the turn where
+// they are known.
+//
+// > gcc does so, too, but its tables of lines say where each turn begins, so that all turns are seen.
+func TestCopiesThatWereCopied(t *testing.T) {
+	needTracing(t)
+	for _, compiler := range []string{"gcc", "g++"} {
+		for _, level := range []string{"-O1", "-O2", "-O3", "-Os"} {
+			file := map[string]string{"gcc": "turned.c", "g++": "turned.cc"}[compiler]
+			binary := need.Built(t, compiler+" -g "+level, file, turnedCopies)
+			for _, name := range []string{"note:a", "bump:b", "shut_it:c"} {
+				name, arg, _ := strings.Cut(name, ":")
+				e := startrace(t, script(t, strings.NewReplacer("BIN", binary, "NAME", name, "ARG", arg).Replace(`
+seen, known, off = count(), total(), count()
+def called(e):
+    seen.add()
+    if e.args.ARG == FAULT:
+        off.add()
+    else:
+        known.add(e.args.ARG)
+probe("uprobe:BIN:NAME", called)
+at_exit(lambda: print("NAME", seen.value, known.value, off.value))
+`)), "-c", binary).ok(t)
+				var got, want [2]int
+				var unknown int
+				fmt.Sscanf(e.stdout, name+" %d %d %d", &got[0], &got[1], &unknown)
+				_, truth, _ := strings.Cut(e.stderr, name+" ")
+				fmt.Sscanf(truth, "%d %d", &want[0], &want[1])
+				if got[0] != want[0] || unknown == 0 && got[1] != want[1] || got[1] > want[1] {
+					t.Errorf("%s %s: %s: %d calls with %d in sum, want %d: %s", compiler, level, name, got[0], got[1],
+						want, e.stderr)
+				}
+			}
+		}
+	}
+}
+
+// A function that the compiler makes has the place of its name for all of its statements, and is one call all the same.
+//
+// > They do not say it of constructors and destructors, of a function that is inlined into itself, and with
+// > `-gno-column-info`: such a call of gcc is counted once for several turns, too.
+func TestCopiesOfStructorsAreOneCall(t *testing.T) {
+	needTracing(t)
+	for _, level := range []string{"-O1", "-O2", "-O3", "-Os"} {
+		binary := need.Built(t, "g++ -g "+level, "made.cc", `#include <string>
+volatile int sink;
+struct Part { Part() { sink = 1; sink = sink + 1; } ~Part() { sink = 2; sink = sink + 2; } };
+struct Implicit { Part a, b; int x = sink; Part c; };
+struct Own { Part a, b, c; Own() {} ~Own() {} };
+struct Default { Part a, b, c; Default() = default; ~Default() = default; };
+__attribute__((noinline)) void use() { Implicit i; Own o; Default d; sink = i.x; }
+int main() { use(); use(); }
+`)
+		e := startrace(t, script(t, `
+n = count()
+probe("uprobe:`+binary+`:{Implicit,Own,Default}::*", lambda e: n[e.func].add())
+at_exit(lambda: print([(k, v) for k, v in n.items() if v > 2]))
+`), "-c", binary).ok(t)
+		if e.stdout != "[]\n" {
+			t.Errorf("%s: %s %s", level, e.stdout, e.stderr)
+		}
+	}
+}
+
 // What LLVM says of a parameter is taken where it begins with the copy.
 //
 // > Where a copy begins its arguments are those of debug information.
