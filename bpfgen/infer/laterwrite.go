@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"go.starlark.net/syntax"
@@ -129,6 +130,13 @@ func (u laterWrites) always(s syntax.Stmt) bool {
 		u.frame.always = beforeReturns(u.frame.Def.Body)
 	}
 	return u.frame.always[s]
+}
+
+// follow notes that of the branches of a statement this one is always taken, as its condition is known.
+func (u laterWrites) follow(s syntax.Stmt, taken []syntax.Stmt) {
+	if u.always(s) {
+		maps.Copy(u.frame.always, beforeReturns(taken))
+	}
 }
 
 // beforeReturns are the statements up to the first that contains a return.

@@ -129,10 +129,12 @@ func (u *userWalk) ifStmt(s *syntax.IfStmt) bool {
 	c := u.asked(s.Cond)
 	u.capture(c)
 	if value, ok := u.truth(c); ok {
+		taken := s.False
 		if value {
-			return u.stmts(s.True)
+			taken = s.True
 		}
-		return u.stmts(s.False)
+		u.writes().follow(s, taken)
+		return u.stmts(taken)
 	}
 	u.frame.open = true
 	decides := u.frame.decides
