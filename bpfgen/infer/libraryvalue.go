@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -123,7 +124,7 @@ func (b library) step(id kernel.TypeID, step string, pos plan.Pos) (f kernel.Fie
 }
 
 // maxBases bounds how deep bases lie in bases: a std::tuple has one in the other for each of its elements.
-const maxBases = 16
+const maxBases = 64
 
 // base is the base of a class, or of one of its bases, whose name begins so.
 func (b library) base(id kernel.TypeID, name string, depth int, pos plan.Pos) (f kernel.Field, ok bool) {
@@ -165,7 +166,7 @@ func (b library) part(x val, f kernel.Field, pos plan.Pos) val {
 func (b library) meant(x val, id kernel.TypeID, pos plan.Pos) val {
 	t, ok := b.classNamed(id, pos)
 	if ok && strings.HasPrefix(t.Name, "(") {
-		return b.tuple(x, nil, len(b.u.btf(pos).Fields(t.ID)), pos)
+		return b.tuple(x, rustElements(nil, len(b.u.btf(pos).Fields(t.ID))), pos)
 	}
 	if o, is := b.enumOf(x, pos); ok && is {
 		return b.valueOf(o, pos)
@@ -192,6 +193,9 @@ func (b library) meant(x val, id kernel.TypeID, pos plan.Pos) val {
 	if slices.ContainsFunc(unreadForms, func(name string) bool { return strings.HasPrefix(t.Name, name) }) {
 		return unknownKind(pos)
 	}
+	if elems := b.tupleElements(t, pos); len(elems) > 0 {
+		return b.tuple(x, elems, pos)
+	}
 	for _, form := range wrapperForms {
 		if held, ok := b.member(t.ID, form.held, pos); ok && strings.HasPrefix(t.Name, form.name) {
 			return b.part(x, held, pos)
@@ -208,6 +212,31 @@ func (b library) meant(x val, id kernel.TypeID, pos plan.Pos) val {
 		}
 	}
 	return x
+}
+
+// tupleElements are the ways to the elements of a std::tuple, each of which is a member of a base of its own; nil where
+// a class is none, or the bases lie deeper than they are looked for. An element without anything in it can have no
+// member.
+func (b library) tupleElements(t kernel.Type, pos plan.Pos) (ways []path) {
+	if !strings.HasPrefix(t.Name, "tuple<") {
+		return nil
+	}
+	base := func(name string) (path, bool) {
+		for _, end := range []string{",", "U"} { // g++ has the number as 0, clang++ as 0UL
+			way := path{fmt.Sprint("<", name, "<", len(ways), end)}
+			if _, ok := b.member(t.ID, way, pos); ok {
+				return way, true
+			}
+		}
+		return nil, false
+	}
+	for head, ok := base("_Head_base"); ok; head, ok = base("_Head_base") {
+		ways = append(ways, append(head, "_M_head_impl"))
+	}
+	if _, more := base("_Tuple_impl"); more {
+		return nil
+	}
+	return ways
 }
 
 // optional is what a std::optional holds, None where that is nothing: of a class in memory its address.

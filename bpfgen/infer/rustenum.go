@@ -101,7 +101,7 @@ func (b library) content(parts val, o *rustEnum, i int, pos plan.Pos) val {
 	case !ok:
 		return unknownKind(pos)
 	case tuple && len(fields) > 1:
-		return b.tuple(parts, path{name}, len(fields), pos)
+		return b.tuple(parts, rustElements(path{name}, len(fields)), pos)
 	}
 	return b.part(parts, f, pos)
 }
@@ -219,17 +219,25 @@ func (b library) allVariants(o *rustEnum, pos plan.Pos) val {
 	})
 }
 
-// tuple is a tuple of Rust of n elements, which a path leads to.
-func (b library) tuple(x val, way path, n int, pos plan.Pos) val {
+// tuple is a tuple, to whose elements these paths lead.
+func (b library) tuple(x val, elems []path, pos plan.Pos) val {
 	out := val{comp: true}
-	for i := range n {
+	for _, way := range elems {
 		out.elems = append(out.elems, orUnshown(pos, func() val {
-			f, ok := b.member(structOf(x), append(slices.Clone(way), fmt.Sprint("__", i)), pos)
+			f, ok := b.member(structOf(x), way, pos)
 			if !ok {
 				return unknownKind(pos)
 			}
 			return b.part(x, f, pos)
 		}))
+	}
+	return out
+}
+
+// rustElements are the ways to the elements of a tuple of Rust of n elements, which a path leads to.
+func rustElements(way path, n int) (out []path) {
+	for i := range n {
+		out = append(out, append(slices.Clone(way), fmt.Sprint("__", i)))
 	}
 	return out
 }
