@@ -1,6 +1,10 @@
 package infer
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/startrace/startrace/bpfgen/points"
+)
 
 // The names of the arguments that the points of a probe have.
 
@@ -16,6 +20,16 @@ func (pr *probe) someArgs(name string) bool {
 		}
 	}
 	return pr.argNames[name] || pr.argNames[strings.TrimSuffix(name, "_")]
+}
+
+// userFunctions are the functions of programs among the points of the probe.
+func (pr *probe) userFunctions() (out []*points.Function) {
+	for _, t := range pr.targets {
+		if fs, is := t.Source.(*points.Functions); is {
+			out = append(out, fs.Funcs...)
+		}
+	}
+	return out
 }
 
 // several reports whether the arguments of the probe are those of more than one

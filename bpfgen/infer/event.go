@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -243,16 +244,22 @@ func (a *argsObj) argument(name string, pos plan.Pos) val {
 		}
 	}
 	names := a.ev.args.names()
-	if b.pr.someArgs(name) {
-		return noneVal() // another point of this probe has it
+	if b.pr.someArgs(name) { // another point of this probe has it
+		if f, is := a.ev.args.(*funcArgs); is && isSplit(f.f.Function) {
+			return unknownKind(pos)
+		}
+		return noneVal()
 	}
 	if b.pr.several() { // one message for all of them
+		for _, f := range b.pr.userFunctions() {
+			mustNotBeSplit(f, pos)
+		}
 		wrong(pos, "no point of %s has an argument %s%s", b.pr.p.Name, name,
 			refusal.Near(name, slices.Sorted(maps.Keys(b.pr.argNames))))
 	}
 	if len(names) == 0 {
 		if f, is := a.ev.args.(*funcArgs); is && f.f.User && f.f.Known() == nil {
-			mustNotBeSplit(f.f, pos)
+			mustNotBeSplit(f.f.Function, pos)
 			wrong(pos, "the names of arguments are known where a program has debug information (gcc -g), and there "+
 				"is none of this function: e.args[0] is the first; of a char * it is the address, and "+
 				"cstr(e.args[0]) the string")
@@ -264,9 +271,15 @@ func (a *argsObj) argument(name string, pos plan.Pos) val {
 	return val{}
 }
 
+// isSplit reports whether debug information of a function is in a file that cannot be read.
+func isSplit(f *points.Function) bool {
+	_, why := f.Split()
+	return f.User && why != "" && f.Known() == nil
+}
+
 // mustNotBeSplit says that debug information is in a file that cannot be read.
-func mustNotBeSplit(f *funcView, pos plan.Pos) {
-	if file, why := f.Split(); why != "" {
+func mustNotBeSplit(f *points.Function, pos plan.Pos) {
+	if file, why := f.Split(); isSplit(f) {
 		wrong(pos, "the debug information of this function is in a file of its own, %s, which %s: bring it where the "+
 			"compiler put it, or beside the program, or build the program anew; without it e.args[0] is the first "+
 			"argument, a number", file, why)
@@ -292,6 +305,9 @@ func EventFields() []string { return slices.Clone(fieldNames) }
 func (a *argsObj) everything(pos plan.Pos) val {
 	out := val{comp: true, names: []string{}}
 	if a.unnamed() {
+		if f, is := a.ev.args.(*funcArgs); is {
+			mustNotBeSplit(f.f.Function, pos)
+		}
 		wrong(pos,
 			"the arguments of %s have no names here, so e.args as a whole is nothing: write e.args[0], e.args[1] …",
 			a.ev.point)

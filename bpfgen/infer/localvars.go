@@ -46,10 +46,12 @@ func (o *varsObj) variable(name string, pos plan.Pos) val {
 	}
 	names := o.names()
 	switch {
+	case o.ev.b.pr.someVariable(name) && isSplit(o.f.Function):
+		return unknownKind(pos)
 	case o.ev.b.pr.someVariable(name):
 		return noneVal() // at another place of this probe it is in sight
 	case len(names) == 0:
-		mustNotBeSplit(o.f, pos)
+		mustNotBeSplit(o.f.Function, pos)
 		wrong(pos, "%s has no variables: its program has no debug information for it (gcc -g), or the function has "+
 			"none", o.ev.point)
 	}

@@ -142,7 +142,8 @@ func serves(log []access, p *points.Function) bool {
 func userAnswer(p *points.Function, question string) string {
 	s := p.Known()
 	if s == nil {
-		return fmt.Sprint(p.ABI)
+		_, lost := p.Split()
+		return fmt.Sprint(p.ABI, lost)
 	}
 	if question == "ret" {
 		answer := fmt.Sprint(p.ABI, s.Result, s.Void)

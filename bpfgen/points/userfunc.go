@@ -96,6 +96,7 @@ func (s search) userPlace(p *plan.Pattern, at *binary.File, fn binary.Function, 
 	f.typ = func(off dwarf.Offset) (kernel.TypeID, error) { return s.typeOf(at, off) }
 	f.static = fn.Addr + f.Place.Offset - fn.Start
 	f.global = func(name string) (*locals.Variable, error) { return s.Programs.Global(at, fn, name) }
+	f.split = sync.OnceValues(func() (name, why string) { return s.Programs.Split(at, fn) })
 	switch {
 	case fn.Copy != nil:
 		f.Source, f.copied = fn.Source, fn.Copy.Place
@@ -107,7 +108,6 @@ func (s search) userPlace(p *plan.Pattern, at *binary.File, fn binary.Function, 
 		}
 	default:
 		f.definition = sync.OnceValue(func() string { return s.Programs.Definition(at, fn) })
-		f.split = sync.OnceValues(func() (name, why string) { return s.Programs.Split(at, fn) })
 	}
 	return f
 }

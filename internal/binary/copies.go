@@ -37,6 +37,8 @@ func (f *Finder) matching(e *elffile.File, at *File, q Query) ([]elffile.Functio
 	if errors.Is(err, elffile.ErrNoFunction) {
 		if err = f.withoutParameters(e, at, q, err); countCopies(inSource) > 0 {
 			err = nil
+		} else if table := f.signatures(at.Path, e); table != nil {
+			err = inSourceLost(table.Data(), err) // with all that was inlined
 		}
 	}
 	if exact && countCopies(inSource) > 0 {
@@ -107,7 +109,7 @@ func (f *Finder) inSource(e *elffile.File, at *File, q Query) ([]*sourcefunc.Fun
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", at.Name, err)
 	case len(found) == 0:
-		return nil, f.notInSource(table.Data(), at, q)
+		return nil, inSourceLost(table.Data(), f.notInSource(table.Data(), at, q))
 	}
 	return found, nil
 }
@@ -148,7 +150,10 @@ func (f *Finder) notInSource(d *dwarfinfo.Data, at *File, q Query) error {
 	if other := f.elsewhere(d, q.Pattern); other != "" {
 		return fmt.Errorf("%s; %s", message, other)
 	}
-	if len(names) == 0 {
+	switch {
+	case len(names) == 0 && len(d.LostUnits()) > 0:
+		return errors.New(message)
+	case len(names) == 0:
 		return fmt.Errorf("%s: none of its functions has code", message)
 	}
 	more := ""

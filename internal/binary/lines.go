@@ -57,6 +57,23 @@ func (f *Finder) withoutDebugInfo(at *File) error {
 	return fmt.Errorf("%s has no debug information: build it with -g, or install the package that has it", at.Name)
 }
 
+// leave notes a place that cannot be probed.
+func (f *File) leave(why string) {
+	if f.Left++; f.Left == 1 {
+		f.Why = why
+	}
+}
+
+// inSourceLost is an error with the files of debug information that are not known, which can have what was not found.
+func inSourceLost(d *dwarfinfo.Data, err error) error {
+	lost := d.LostUnits()
+	if len(lost) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; some source files of the program have their debug information in files of their own, %s",
+		err, dwarfinfo.Tell(lost))
+}
+
 // inBlocks keeps, of the places that lie in one block of a function that is not optimized, only the first.
 func (f *Finder) inBlocks(e *elffile.File, at *File, table *signature.Functions, places *sourceline.Places, line int) (
 	out []Function, err error) {
@@ -67,6 +84,10 @@ func (f *Finder) inBlocks(e *elffile.File, at *File, table *signature.Functions,
 		scope, err := finder.At(p.Addr, source)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", at.Name, err)
+		}
+		if lost, is := table.Data().Split(p.Addr); scope == nil && is {
+			at.leave("the debug information of a function with this line is in a file of its own, " +
+				dwarfinfo.Tell([]dwarfinfo.Lost{lost}))
 		}
 		if scope == nil || madeByGo(e, p.Addr, scope) {
 			continue // of no function, as of one that the linker took away, or of none of the source
@@ -81,9 +102,7 @@ func (f *Finder) inBlocks(e *elffile.File, at *File, table *signature.Functions,
 			}
 			fn, err := linePlace(e, at, p, scope)
 			if err != nil {
-				if at.Left++; at.Left == 1 {
-					at.Why = err.Error()
-				}
+				at.leave(err.Error())
 				continue
 			}
 			fn.Line = source

@@ -123,7 +123,7 @@ func (f *Finder) TypeNamed(file, name string, btf *kernel.BTF) (kernel.TypeID, e
 	case err != nil:
 		return 0, fmt.Errorf("%s: %w", at.Name, err)
 	case !ok:
-		return 0, fmt.Errorf("%s has no type %s", at.Name, name)
+		return 0, inSourceLost(f.tables[at.Path].Data(), fmt.Errorf("%s has no type %s", at.Name, name))
 	}
 	return id, nil
 }

@@ -79,14 +79,18 @@ func (o *Opener) split(name, dir string) iter.Seq[dwarfinfo.Sections] {
 	}
 }
 
-// first opens the first file that there is; nil: none.
-func (o *Opener) first(paths []string) dwarfinfo.Sections {
+// first opens the first file that there is; nil: none. Of one that cannot be opened the sections are the error.
+func (o *Opener) first(paths []string) (found dwarfinfo.Sections) {
 	for _, path := range paths {
-		if s := o.kept(elffile.Others{File: o.Debug}.Open(path)); s != nil {
-			return s
+		f, err := elffile.Others{File: o.Debug}.Open(path)
+		switch {
+		case err != nil:
+			found = func(string) (dwarfinfo.Section, error) { return dwarfinfo.Section{}, err }
+		case f != nil:
+			return o.kept(f)
 		}
 	}
-	return nil
+	return found
 }
 
 func (o *Opener) kept(f *elffile.File) dwarfinfo.Sections {

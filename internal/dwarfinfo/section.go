@@ -115,6 +115,8 @@ type part struct {
 	units    []*Unit
 	compiled map[uint64]*Unit
 	used     bool
+	// broken is why not all of its units are known; nil where they are.
+	broken error
 	// shared is the part that offsets in another file mean; nil where there is none.
 	shared *part
 }
@@ -169,7 +171,7 @@ func (d *Data) add(p *part) error {
 	if len(units) == 0 && err != nil {
 		return err
 	}
-	p.units = units
+	p.units, p.broken = units, err
 	d.parts = append(d.parts, p)
 	d.units = append(d.units, units...)
 	d.types = nil // there are more

@@ -3,8 +3,11 @@ package dwarfinfo
 import (
 	"cmp"
 	"debug/dwarf"
+	"errors"
+	"io/fs"
 	"iter"
 	"slices"
+	"strings"
 )
 
 // With gcc -gsplit-dwarf a program has only a skeleton of each unit: its addresses, its table of lines and the name of
@@ -36,12 +39,6 @@ const (
 	attrGNUDwoID      = dwarf.Attr(0x2131)
 	attrGNURangesBase = dwarf.Attr(0x2132)
 	attrGNUAddrBase   = dwarf.Attr(0x2133)
-)
-
-// Why the unit of a skeleton is not known.
-const (
-	SplitMissing = "is not there"
-	SplitOther   = "is of another build"
 )
 
 // splitState is what is known of the unit that a skeleton leads to.
@@ -102,8 +99,10 @@ func (u *Unit) whole() *Unit {
 func (d *Data) unitOfSkeleton(skeleton *Unit, name, dir string, id uint64) (of *Unit, why string) {
 	why = SplitMissing
 	for p := range d.candidates(name, dir) {
-		why = SplitOther
 		u := p.ofCompilation(id)
+		if is := d.wrongWith(p); why != SplitDamaged && why != SplitUnreadable {
+			why = is
+		}
 		if u != nil && u.skeleton == nil && u.version == skeleton.version && u.addressSize == skeleton.addressSize {
 			u.skeleton, p.used, d.types = skeleton, true, nil
 			return u, ""
@@ -122,9 +121,11 @@ func (p *part) ofCompilation(id uint64) *Unit {
 			}
 			root, err := u.Root()
 			u.known = false // it was read without its skeleton
-			if err == nil {
-				p.compiled[u.number(root)] = u
+			if err != nil {
+				p.broken = err
+				continue
 			}
+			p.compiled[u.number(root)] = u
 		}
 	}
 	return p.compiled[id]
@@ -136,7 +137,7 @@ func (d *Data) candidates(name, dir string) iter.Seq[*part] {
 		if d.others.Package != nil && !d.packed {
 			d.packed = true
 			if s := d.others.Package(); s != nil {
-				d.packages = d.openSplit(s, nil)
+				d.packages = []*part{d.openSplit(s)}
 			}
 		}
 		known, is := d.splits[[2]string{name, dir}]
@@ -147,7 +148,7 @@ func (d *Data) candidates(name, dir string) iter.Seq[*part] {
 		}
 		if !is && d.others.Split != nil {
 			for s := range d.others.Split(name, dir) {
-				known = d.openSplit(s, known)
+				known = append(known, d.openSplit(s))
 			}
 			if d.splits == nil {
 				d.splits = map[[2]string][]*part{}
@@ -162,20 +163,23 @@ func (d *Data) candidates(name, dir string) iter.Seq[*part] {
 	}
 }
 
-// openSplit reads a file of split units and puts it behind others; one that is damaged is as good as none.
-func (d *Data) openSplit(section Sections, list []*part) []*part {
+// openSplit reads a file of split units, and puts it behind others. Of one that is damaged nothing is known but that.
+func (d *Data) openSplit(section Sections) *part {
 	p, err := d.openPart(section, ".dwo")
-	if err != nil || p.info.Size == 0 {
-		return list
+	if err != nil {
+		return &part{broken: err}
+	}
+	if p.info.Size == 0 {
+		return &part{broken: ErrDamaged}
 	}
 	if p.index, err = readIndex(section); err != nil {
-		return list
+		return &part{broken: err}
 	}
 	p.shared = d.parts[0].shared
-	if d.add(p) != nil {
-		return list
+	if err := d.add(p); err != nil {
+		return &part{broken: err}
 	}
-	return append(list, p)
+	return p
 }
 
 // ofSkeletons are what the first entry of a unit that a skeleton leads to has in the skeleton.
@@ -211,10 +215,37 @@ func (u *Unit) knowSplit() {
 	}
 }
 
+// Why the unit of a skeleton is not known.
+const (
+	SplitMissing    = "is not there"
+	SplitPackage    = "is not there, and PROGRAM.dwp is damaged"
+	SplitOther      = "is of another build"
+	SplitDamaged    = "is damaged"
+	SplitUnreadable = "this user may not read"
+)
+
 // A Lost is a file of debug information that is not known.
 type Lost struct {
 	// Name is its name, as the skeleton has it, and Why is what is wrong: "is not there".
 	Name, Why string
+}
+
+// mostTold is how many files a message has.
+const mostTold = 6
+
+// Tell names files that are not known, and says what to do: "cart.dwo, which is not there: bring it …".
+func Tell(list []Lost) string {
+	parts := make([]string, 0, mostTold)
+	for _, l := range list {
+		if part := l.Name + ", which " + l.Why; len(parts) < mostTold && !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	text := strings.Join(parts, ", and ")
+	if len(list) > mostTold {
+		text += ", and more"
+	}
+	return text + ": bring it where the compiler put it, or beside the program, or build the program anew"
 }
 
 // Lost is the file that has the unit that a skeleton leads to, where that is not known; false where it is, and of
@@ -246,6 +277,19 @@ func (d *Data) LostUnits() (out []Lost) {
 		}
 	}
 	return out
+}
+
+// wrongWith is what is wrong with a file that does not have the unit of a skeleton.
+func (d *Data) wrongWith(p *part) string {
+	switch {
+	case p.broken == nil:
+		return SplitOther
+	case errors.Is(p.broken, fs.ErrPermission):
+		return SplitUnreadable
+	case slices.Contains(d.packages, p):
+		return SplitPackage
+	}
+	return SplitDamaged
 }
 
 // The package of a program (.dwp) has the units of all its .dwo files in one section, and so of their other sections.

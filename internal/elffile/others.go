@@ -13,17 +13,13 @@ import (
 // Others looks for such files of a file.
 type Others struct{ *File }
 
-// Open opens a file that has a part of the debug information, or nothing where it cannot. The caller closes it.
-func (f Others) Open(path string) *File {
+// Open opens a file that has a part of the debug information; nil where there is none. The caller closes it.
+func (f Others) Open(path string) (*File, error) {
 	if _, ok := regularSize(path); !ok {
-		return nil
+		return nil, nil
 	}
 	opts := Options{Root: f.opts.Root, DebugDirs: f.opts.DebugDirs, Machine: f.Machine, companion: true}
-	out, err := Open(path, opts)
-	if err != nil {
-		return nil // damaged: as good as none
-	}
-	return out
+	return Open(path, opts)
 }
 
 // SplitFiles are where a file of a unit can be that has a name and was made in a folder: there, and beside the program.
@@ -74,9 +70,9 @@ func (f Others) SharedFile() (file *File, name string) {
 		}
 	}
 	for _, path := range paths {
-		other := f.Open(path)
-		if other == nil {
-			continue
+		other, err := f.Open(path)
+		if other == nil || err != nil {
+			continue // damaged: as good as none
 		}
 		if other.BuildID == id || (Others{other}).supplement() == id {
 			return other, name

@@ -3,7 +3,6 @@ package locals
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
@@ -20,19 +19,11 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
-	list := make([]string, 0, mostNamed)
-	for _, file := range e.Files[:min(len(e.Files), mostNamed)] {
-		list = append(list, file.Name+", which "+file.Why)
-	}
 	text := "some source files of the program have their debug information in files of their own, "
 	if e.Own {
 		text = "the debug information of this function's source file is in a file of its own, "
 	}
-	text += strings.Join(list, ", and ")
-	if len(e.Files) > mostNamed {
-		text += ", and more"
-	}
-	text += ": bring it where the compiler put it, or beside the program, or build the program anew"
+	text += dwarfinfo.Tell(e.Files)
 	if len(e.Others) > 0 {
 		text += fmt.Sprintf("; getattr(e.globals, %q) is one of another file", e.Others[0])
 	}

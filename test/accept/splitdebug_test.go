@@ -194,8 +194,8 @@ func moveUnits(t *testing.T, binary string) map[string]string {
 
 // A file that is not there, or is of another build, tells nothing; a message says which one it is.
 //
-// > Where such a file is not there, or is of another build, a message says so. The functions of such a program are as
-// > without debug information.
+// > Where such a file is not there, is damaged, or is of another build, a message says so. The functions of such a
+// > program are as without debug information.
 func TestSplitDebugInformationIsMissing(t *testing.T) {
 	needTracing(t)
 	need.Sources(t, "../..")
@@ -235,7 +235,7 @@ func TestSplitDebugInformationIsMissing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		refused("is not there")
+		refused("is damaged")
 	}
 }
 
@@ -315,6 +315,93 @@ func TestGlobalsOfSplitDebugInformation(t *testing.T) {
 				if err := os.WriteFile(list[0], nil, 0o600); err != nil {
 					t.Fatal(err)
 				}
+			}
+		}
+	}
+}
+
+// twoFiles is a program of two files and a header, of which both have a copy of a function.
+var twoFiles = map[string]string{
+	"twice.h": `struct pair { int a, b; };
+static __attribute__((noinline)) int twice(int q) { __asm__ volatile(""); return q * 2; }
+`,
+	"first.c": `#include "twice.h"
+int second(int n);
+struct only { long x; } one = { 9 };
+static inline __attribute__((always_inline)) int inlined(int k) { __asm__ volatile("" : : "r"(k)); return k + 1; }
+__attribute__((noinline)) int first(struct pair *p, int times) {
+  int sum = p->a * times;
+  return sum + twice(3) + inlined(sum);
+}
+int main(void) { struct pair p = { 1, 2 }; return first(&p, 4) + second(5) == 0; }
+`,
+	"second.c": `#include "twice.h"
+int second(int n) { return twice(n); }
+`,
+}
+
+// Whatever is asked for that is in a file of debug information that is not there or is damaged, the message names that
+// file, and what is wrong with it. A function with names in one file and without in another has none that is guessed.
+//
+// > Where one point of a probe has a named argument or variable and another one's file is not there, it prints as
+// > `<not shown>` at that, and is equal to FAULT.
+func TestLostDebugInformationIsNamed(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	for _, command := range []string{"gcc -O0 -gdwarf-4", "gcc -O0 -gdwarf-5", "clang -O0 -gdwarf-5"} {
+		binary := need.BuiltOf(t, command+" -gsplit-dwarf", twoFiles)
+		list, err := filepath.Glob(filepath.Join(filepath.Dir(binary), "*first.dwo"))
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%v, %v", list, err)
+		}
+		whole, err := os.ReadFile(list[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		asks := func(pattern, body string) ended {
+			text := "probe(\"" + pattern + "\", lambda e: print(" + body + "))"
+			return startrace(t, script(t, strings.ReplaceAll(text, "BIN", binary)), "-c", binary)
+		}
+		for _, c := range []struct {
+			why  string
+			file []byte // nil: none
+		}{
+			{"is not there", nil},
+			{"is damaged", []byte{}},
+			{"is damaged", whole[:600]},
+			{"is damaged", whole[:len(whole)-len(whole)/4]},
+			{"is damaged", slices.Concat(whole[:8], []byte(strings.Repeat("x", 300)), whole[308:])},
+		} {
+			if err := os.RemoveAll(list[0]); err != nil {
+				t.Fatal(err)
+			}
+			if c.file != nil {
+				if err := os.WriteFile(list[0], c.file, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, ask := range [][2]string{{"ufunc:BIN:first", "e.args.times"}, {"uprobe:BIN:first", "e.args"},
+				{"uprobe:BIN:[fm]*", "e.args.times"}, {"uprobe:BIN:first.c:6", "1"},
+				{"uprobe:BIN:first.c:7", "e.vars.sum"}, {"uprobe:BIN:first+4", "e.vars.sum"},
+				{"uprobe:BIN:first", "e.globals.one"},
+				{"uprobe:BIN:second", `getattr(e.globals, "one")`}, {"uprobe:BIN:@first.c:f*", "1"},
+				{"uprobe:BIN:@first.c:first", "1"}, {"uprobe:BIN:inlined", "1"},
+				{"uprobe:BIN:second", `sizeof("BIN:struct only")`}} {
+				e := asks(ask[0], ask[1])
+				if e.status == 0 || !strings.Contains(e.stderr, "first.dwo, which "+c.why+": bring it") ||
+					strings.Contains(e.stderr, "has no code") || strings.Contains(e.stderr, "has code") {
+					t.Errorf("%s: %v: %d, want %q\n%s", command, ask, e.status, c.why, e.stderr)
+				}
+			}
+			e := asks("uprobe:BIN:twice", "e.args.q, e.args.q == FAULT").ok(t)
+			equalLines(t, lines(e.stdout), []string{"<not shown> True", "5 False"})
+			e = asks("uprobe:BIN:second", "e.args.n").ok(t)
+			equalLines(t, lines(e.stdout), []string{"5"})
+			e = asks("uprobe:BIN:twice.h:2", "e.vars.q").ok(t)
+			equalLines(t, lines(e.stdout), []string{"5"})
+			const left = "cannot be probed: the debug information of a function with this line is in a file of its own"
+			if !strings.Contains(e.stderr, left) {
+				t.Errorf("no warning of the other places:\n%s", e.stderr)
 			}
 		}
 	}
