@@ -292,7 +292,10 @@ func (b tables) valueType(c *plan.Container) types.Type { return unmarked(b.u.co
 
 func (b tables) hasKey(c *plan.Container, k val, pos plan.Pos) cond {
 	b.asks(c)
-	wantTable(c, pos)
+	if c.Kind != plan.Table {
+		refuse(pos, "only user space knows which keys %s %s has: a table beside it has them in both halves", c.Kind,
+			name(c))
+	}
 	return cond{expr: b.tableOp(tree.OpTableHas, c, k, nil, pos).expr}
 }
 
