@@ -124,4 +124,25 @@ func (u *unit) checkLateChanges() {
 			u.warnf(l.pos, late, l.c.Kind, name(l.c), p.pos)
 		}
 	}
+	u.checkHiddenChanges()
+}
+
+// checkHiddenChanges says of tables and cells that are reached in user space in a way that is not followed, as out of a
+// list, or by a method that has a name, that they may be changed there.
+func (u *unit) checkHiddenChanges() {
+	type use struct{ probe, container int }
+	said := map[use]bool{}
+	for _, l := range u.lateChanges {
+		said[use{l.probe, l.c.ID}] = true
+	}
+	for _, t := range u.userUses {
+		p, of := u.askedBy(t.c.ID, t.probe), use{t.probe, t.c.ID}
+		if t.reads || t.timed || p == nil || said[of] {
+			continue
+		}
+		said[of] = true
+		u.warnf(t.pos, "%s %s is read in the kernel by the probe of %s when its event happens, and may be changed "+
+			"here in user space, some milliseconds later: its events meanwhile find what was there before. What the "+
+			"kernel knows of this belongs into kernel=", t.c.Kind, name(t.c), p.pos)
+	}
 }

@@ -239,8 +239,8 @@ type userUse struct {
 	why string
 	// probe is the number of the handler's probe.
 	probe int
-	// reads is set where this place only reads the container.
-	reads bool
+	// reads is set where this place only reads the container, and timed where it runs at a time of its own, as a timer.
+	reads, timed bool
 }
 
 // followedProcs is the table of processes that -c and -f follow: the children of a

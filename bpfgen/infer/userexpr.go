@@ -147,7 +147,11 @@ func (u *userWalk) ident(id *syntax.Ident) uval {
 		return u.partVal(id, x.v)
 	}
 	if x.known {
+		before := len(u.pr.u.userUses)
 		u.pr.noteContainers(x.v.c, id.NamePos, u.pr.asks[id], map[*plan.Func]bool{})
+		for i := range u.pr.u.userUses[before:] {
+			u.pr.u.userUses[before+i].timed = u.frame.firstGeneric(map[*uframe]bool{}) != nil
+		}
 	}
 	return whileItRuns(x)
 }

@@ -20,8 +20,21 @@ func (pr *probe) noteContainers(c plan.Value, pos plan.Pos, reads bool, seen map
 		}
 		if pr.u.plan.Placement != plan.InBoth &&
 			pr.p.Kernel == nil && pr.p.Keep == 0 && (c.Kind == plan.Table || c.Kind == plan.Cell) {
-			pr.u.userUses = append(pr.u.userUses, userUse{c.Container, pos, pr.handler.why + pr.starter.why, pr.p.ID,
-				reads})
+			why := pr.handler.why + pr.starter.why
+			use := userUse{c: c.Container, pos: pos, why: why, probe: pr.p.ID, reads: reads}
+			pr.u.userUses = append(pr.u.userUses, use)
+		}
+	case plan.List:
+		pr.noteAll(c, pos, seen)
+	case plan.Tuple:
+		pr.noteAll(c, pos, seen)
+	case plan.Dict:
+		for _, entry := range c {
+			pr.noteContainers(entry.Value, pos, false, seen)
+		}
+	case plan.Opaque:
+		if c.Of != nil {
+			pr.noteContainers(c.Of, pos, false, seen)
 		}
 	case *plan.Func:
 		if seen[c] {
@@ -36,6 +49,13 @@ func (pr *probe) noteContainers(c plan.Value, pos plan.Pos, reads bool, seen map
 				pr.noteContainers(v, pos, false, seen)
 			}
 		}
+	}
+}
+
+// noteAll is noteContainers of elements.
+func (pr *probe) noteAll(list []plan.Value, pos plan.Pos, seen map[*plan.Func]bool) {
+	for _, v := range list {
+		pr.noteContainers(v, pos, false, seen)
 	}
 }
 

@@ -50,7 +50,12 @@ type Ref struct{ *Container }
 type PointValue struct{ Point }
 
 // Opaque is a value that only user space can use, of which the name of its Starlark type is known: Type.
-type Opaque struct{ Type string }
+//
+// Of is the container of a method that was taken from it, as t.set, else nil.
+type Opaque struct {
+	Type string
+	Of   Value
+}
 
 // UnknownType is the type of values that a mistake kept from being made, in
 // plans that are compiled only to find more mistakes.

@@ -211,6 +211,9 @@ func (n *conversion) value(v starlark.Value, depth int) plan.Value {
 		if v.Receiver() == nil {
 			return plan.Builtin(v.Name())
 		}
+		if of, ok := v.Receiver().(value.Container); ok {
+			return plan.Opaque{Type: v.Type(), Of: plan.Ref{Container: of.Decl()}}
+		}
 	case value.Container:
 		return plan.Ref{Container: v.Decl()}
 	case *builtins.PointValue:
