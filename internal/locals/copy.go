@@ -2,6 +2,7 @@ package locals
 
 import (
 	"debug/dwarf"
+	"fmt"
 	"strings"
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
@@ -95,6 +96,9 @@ func (p *parameters) list() (out []Variable, err error) {
 	if len(chain) < 2 {
 		return nil, nil
 	}
+	if p.numbered, err = packNames(p.Data, p.copy); err != nil {
+		return nil, err
+	}
 	err = p.Data.EachChild(chain[1], func(kid *dwarfinfo.Entry) (bool, error) {
 		if kid.Tag != dwarf.TagFormalParameter {
 			return true, nil
@@ -171,4 +175,36 @@ const mostPadding = 64
 // the variable.
 func computed(p location.Place) bool {
 	return p.Kind == location.Held && p.Value.Op != location.Register && p.Value.Op != location.Const
+}
+
+// A parameter pack of C++ is several parameters, and clang gives all of them its name:
+//
+//	template<class... A> int sum(A... a)    sum(1, 2.0, 'c') has a, a and a: here a, a_2 and a_3
+
+// cpp are the languages (DW_LANG_…) that are C++.
+var cpp = map[any]bool{int64(0x04): true, int64(0x1a): true, int64(0x21): true, int64(0x2b): true}
+
+// packNames are names for the parameters of a function of C++, or of a copy of one, that have that of another one, by
+// where the function has them as the source does: a copy need not have all.
+func packNames(d *dwarfinfo.Data, e *dwarfinfo.Entry) (map[dwarf.Offset]string, error) {
+	root, err := e.Unit().Root()
+	if err != nil || root == nil || !cpp[root.Val(dwarf.AttrLanguage)] {
+		return nil, err
+	}
+	chain := d.Origins(e)
+	out, seen := map[dwarf.Offset]string{}, map[string]bool{}
+	return out, d.EachChild(chain[len(chain)-1], func(kid *dwarfinfo.Entry) (bool, error) {
+		if kid.Tag != dwarf.TagFormalParameter {
+			return true, nil
+		}
+		of := d.Origins(kid.Keep())
+		name, _ := dwarfinfo.Attribute(of, dwarf.AttrName).(string)
+		for n := 2; seen[name] && name != ""; n++ {
+			if next := fmt.Sprintf("%s_%d", name, n); !seen[next] {
+				name, out[of[len(of)-1].Offset] = next, next
+			}
+		}
+		seen[name] = true
+		return true, nil
+	})
 }

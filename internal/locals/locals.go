@@ -336,6 +336,8 @@ type walk struct {
 	scope  *Scope
 	// seen are the variables in sight, by their names.
 	seen map[string]seen
+	// numbered are the names of parameters of a pack, by where the source of their function has them.
+	numbered map[dwarf.Offset]string
 	// calls: the function is known to call others, or not to; nil: that was not asked.
 	calls *bool
 	// fixed: a variable has one place on the stack all the time; moving: one has a list of places.
@@ -358,6 +360,10 @@ func (w *walk) enter(e *dwarfinfo.Entry, depth int) error {
 		w.scope.Function = w.namesOf().Of(w.Data.Origins(e))
 		w.scope.Inlined = e.Tag == dwarf.TagInlinedSubroutine
 		w.scope.Variables = nil // those of the caller are not in sight
+		var err error
+		if w.numbered, err = packNames(w.Data, e); err != nil {
+			return err
+		}
 	}
 	w.scope.Block = e.Offset
 	return w.Data.EachChild(e, func(kid *dwarfinfo.Entry) (bool, error) {
@@ -425,6 +431,9 @@ func (w *walk) named(e *dwarfinfo.Entry, chain []*dwarfinfo.Entry) (v Variable) 
 		return v
 	}
 	v.Name = name
+	if next := w.numbered[origin(chain)]; next != "" {
+		v.Name = next
+	}
 	v.Type, _ = dwarfinfo.Attribute(chain, dwarf.AttrType).(dwarf.Offset)
 	return v
 }

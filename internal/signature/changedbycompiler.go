@@ -119,6 +119,9 @@ func parametersOf(name string) (n int, ok bool) {
 		switch a := a.(type) {
 		case *demangle.PackExpansion:
 			return 0, false
+		case *demangle.ExprList: // those of a pack
+			n += len(a.Exprs)
+			continue
 		case *demangle.BuiltinType:
 			if a.Name == "..." {
 				continue
