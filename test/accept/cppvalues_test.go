@@ -126,6 +126,9 @@ func TestValuesOfCpp(t *testing.T) {
 			if len(said["P"]) != 6 {
 				t.Fatalf("%s %s: the program says %v", compiler, level, said)
 			}
+			for i, jobs := range said["J"] { // all of it at once is more than the stack of a program holds
+				said["S"][i] += " " + jobs
+			}
 			for _, is := range [][2]string{{"P", "U"}, {"P", "K"}, {"P", "S"}, {"R", "A"}, {"M", "W"}} {
 				equalLines(t, said[is[1]], said[is[0]])
 			}
@@ -148,7 +151,7 @@ def parts(e):
 def start(e):
     o = e.start.args.o
     print("S", PARTS, len(o.parts[0]), len(o.lines), len(o.more), len(o.tags), len(o.seen), len(o.hashed),
-        len(o.queue), len(o.people), len(o.jobs))
+        len(o.queue), len(o.people))
 def keep(e):
     o = e.args.o
     kept[o.id] = (PARTS)
@@ -160,6 +163,7 @@ def end():
 probe("uprobe:BIN:checkout", parts)
 probe("uprobe:BIN:checkout", kernel = keep)
 probe("ufunc:BIN:checkout", start)
+probe("ufunc:BIN:checkout", lambda e: print("J", len(e.start.args.o.jobs)))
 probe("ufunc:BIN:made", lambda e: print("W", e.ret.name, e.ret.age))
 probe("uprobe:BIN:checkout", lambda e: print("empty", e.args.o.owner == 0 or e.args.o.id == 3,
     e.args.o.discount == None, e.args.o.agent == None, e.args.o.note == None),
