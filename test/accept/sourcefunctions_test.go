@@ -318,7 +318,7 @@ int main(int argc, char **argv) {
 // Each turn of a loop that gcc has unrolled is a call of what was inlined in it, with the arguments of the turn where
 // they are known.
 //
-// > gcc does so, too, but its tables of lines say where each turn begins, so that all turns are seen.
+// > So does gcc, but its tables of lines say where each turn begins, so that all turns are seen.
 func TestCopiesThatWereCopied(t *testing.T) {
 	needTracing(t)
 	for _, compiler := range []string{"gcc", "g++"} {
