@@ -182,10 +182,13 @@ func newLocalsProgram(seed uint64, functions int) *localsProgram {
 // > `e.vars.NAME` at `uprobe:BINARY:FILE:LINE` is the variable as debug information describes it at that place: in
 // > memory, in a register, computed from both, or in several parts.
 // > A variable that the compiler does not keep at this place prints as `<optimized out>` and is equal to FAULT.
-// > What is known of a variable is right at each of them.
-// > One exception is what lies in memory all the time, as an array or a larger struct.
+// > What is known of a variable is what debug information says at each of them, which is mostly right.
+// > One exception is what lies in memory all the time, as an array or a larger struct, or a variable that a closure of
+// > Go has captured.
 // > Its parts may be stored some instructions after the line that sets them, which debug information does not say, and
 // > a debugger shows the same.
+// > Another one is clang, at `-O1` and `-Os` above all: a variable can have the value that it had before the line
+// > above.
 // > What debug information does not know there is FAULT, and prints as `<optimized out>`.
 // > In optimized code an instruction of a line can lie outside of the block, or of the inlined function, that the line
 // > stands in.
