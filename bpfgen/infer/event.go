@@ -211,6 +211,11 @@ func (e *event) whyNot(name string) string {
 		if e.atStart {
 			return ": this runs at the start of the call, where= too if there is a start="
 		}
+	case "start":
+		if e.atStart {
+			return ": this runs at the start of the call, where= too if there is a start=, so what is meant is here " +
+				"without it: e.args.NAME for e.start.args.NAME"
+		}
 	case "value":
 		return ": only a kernel= function that returns a plain value gives it"
 	}
