@@ -39,11 +39,14 @@ func (d *Delivery) LeaveRest() error {
 		if _, err := d.TakeSome(stream.Now()); err != nil {
 			return err
 		}
-		if d.merger.Held() == 0 && !d.run.Parts.Behind() {
+		if d.Settled() {
 			return nil
 		}
 	}
 }
+
+// Settled reports whether all that was taken has been handled, and nothing is left to take.
+func (d *Delivery) Settled() bool { return d.merger.Held() == 0 && !d.run.Parts.Behind() }
 
 // leave counts a record that is not handled.
 func (d *Delivery) leave(rec []byte) {

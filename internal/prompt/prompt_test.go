@@ -73,6 +73,8 @@ func (f *fake) Show(v starlark.Value) error {
 
 func (f *fake) Messagef(msg string, args ...any) { fmt.Fprintf(&f.log, msg+"\n", args...) }
 
+func (f *fake) Settled() bool { return true }
+
 func (f *fake) Wait() error {
 	<-f.wakes
 	return nil

@@ -129,7 +129,19 @@ func (p *prompt) wait(arg starlark.Value) (starlark.Value, error) {
 	}
 	p.inChunk = false // callbacks cannot wait
 	defer func() { p.inChunk = true }()
-	return starlark.None, p.deliverWhile(func() bool { return goesOn() && !p.s.Over() && !p.Interrupted() })
+	waits := func(more func() bool) error {
+		return p.deliverWhile(func() bool { return more() && !p.s.Over() && !p.Interrupted() })
+	}
+	if err := waits(goesOn); err != nil || arg != nil {
+		return starlark.None, err
+	}
+	return starlark.None, waits(func() bool { // what the command did is handled, too
+		settled := s.Settled()
+		if !settled {
+			s.WakeIn(time.Millisecond)
+		}
+		return !settled
+	})
 }
 
 func waitTime(s Session, arg starlark.Value) (time.Duration, error) {

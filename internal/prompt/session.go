@@ -74,6 +74,8 @@ type EventLoop interface {
 	Begin() error
 	// Turn delivers the events that came, and calls the timers that are due.
 	Turn() error
+	// Settled reports whether all that was recorded until the last turn has been delivered.
+	Settled() bool
 	// Wait sleeps until the next timer, or until Wake.
 	Wait() error
 	// WakeIn ends a Wait after a time. moment is when that is, in ns of CLOCK_MONOTONIC.

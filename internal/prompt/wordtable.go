@@ -15,7 +15,8 @@ func wordTable() map[string]promptWord {
 			"declared before. load(\"FILE\") is the same.", (*prompt).reload, repl.Modules},
 		"save": {`save("FILE")`, "Writes what was typed and still stands as a script.", (*prompt).save, repl.Files},
 		"wait": {"wait(duration)", "Delivers events for a time: wait(\"2s\"). " +
-			"wait() goes on until the command of -c has ended. Ctrl-C ends it.", (*prompt).wait, repl.Texts},
+			"wait() goes on until the command of -c has ended and its events are handled. Ctrl-C ends it.",
+			(*prompt).wait, repl.Texts},
 		"edit": {"edit()", "Opens what was entered last in $VISUAL or $EDITOR. " +
 			"What that saves stands in the next line.", (*prompt).edit, repl.Texts},
 		"go": {"go()", "Lets the command of -c run, again if it has ended. " +

@@ -98,6 +98,9 @@ func (l *Live) Turn() error {
 	return nil
 }
 
+// Settled reports whether all that was recorded until the last turn has been delivered.
+func (l *Live) Settled() bool { return l.s.delivery.Settled() }
+
 // Wait sleeps until something is to be done: by the time, or by Wake.
 func (l *Live) Wait() error { return l.s.bell.Wait(l.s.untilTimer()) }
 
