@@ -349,6 +349,9 @@ func (o *globalsObj) variable(name string, pos plan.Pos) val {
 	case v == nil:
 		wrong(pos, "the program of %s has no variable %s outside of functions, or no debug information that tells "+
 			"of it", o.ev.point, name)
+	case v.Type == 0:
+		wrong(pos, "the debug information of the program of %s does not tell the type of %s: build it with -g, not -g1",
+			o.ev.point, name)
 	}
 	from := o.ev.b
 	if o.start != nil {

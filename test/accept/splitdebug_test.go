@@ -340,6 +340,17 @@ int second(int n) { return twice(n); }
 `,
 }
 
+// A variable of which debug information does not tell the type has a message that says so.
+func TestGlobalWithoutType(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.BuiltOf(t, "gcc -g1 -O0", twoLimits)
+	e := startrace(t, script(t, `probe("uprobe:`+binary+`:first", lambda e: print(e.globals.shared))`), "-c", binary)
+	if e.status == 0 || !strings.Contains(e.stderr, "does not tell the type of shared: build it with -g, not -g1") {
+		t.Errorf("%d\n%s", e.status, e.stderr)
+	}
+}
+
 // Whatever is asked for that is in a file of debug information that is not there or is damaged, the message names that
 // file, and what is wrong with it. A function with names in one file and without in another has none that is guessed.
 //
