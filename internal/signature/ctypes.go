@@ -68,6 +68,7 @@ func emptyClass(v abi.Value) bool { return v.Composite && !v.ByAddress && len(v.
 
 // returned is the type of the result, as the ABI sees it; known is false for what C does not return.
 func (f *finder) returned(chain []*dwarfinfo.Entry) (t dwarf.Type, v abi.Value, known bool, err error) {
+	chain = f.deduced(chain)
 	t, err = f.typeOf(chain)
 	switch {
 	case err != nil:
@@ -81,6 +82,20 @@ func (f *finder) returned(chain []*dwarfinfo.Entry) (t dwarf.Type, v abi.Value, 
 		v = abi.Value{}
 	}
 	return t, v, known, nil
+}
+
+// deduced leaves out of a chain of origins declarations of C++ with a type that the definition is to tell (auto), as
+// clang has of lambdas: a definition without a type returns nothing.
+func (f *finder) deduced(chain []*dwarfinfo.Entry) []*dwarfinfo.Entry {
+	return slices.DeleteFunc(slices.Clone(chain), func(e *dwarfinfo.Entry) bool {
+		off, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
+		if !ok || !e.Has(dwarf.AttrDeclaration) {
+			return false
+		}
+		of, err := f.data.Entry(off)
+		return err == nil && of != nil && of.Tag == dwarf.TagUnspecifiedType &&
+			(of.Val(dwarf.AttrName) == "auto" || of.Val(dwarf.AttrName) == "decltype(auto)")
+	})
 }
 
 // aFloat is a word that a program cannot read, and unknown one of which nobody knows where it is.

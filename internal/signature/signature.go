@@ -268,7 +268,7 @@ func (f *finder) signature(e *dwarfinfo.Entry, convention *gofunc.ABI) (*Signatu
 	if f.language == langGo {
 		return goCalled(convention, params, results, f.changed(chain)).named(named, returned), nil
 	}
-	if off, ok := dwarfinfo.Attribute(chain, dwarf.AttrType).(dwarf.Offset); ok {
+	if off, ok := dwarfinfo.Attribute(f.deduced(chain), dwarf.AttrType).(dwarf.Offset); ok {
 		returned = []Value{{Type: off}}
 	}
 	var s *Signature
