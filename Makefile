@@ -63,9 +63,10 @@ vet:
 staticcheck:
 	CGO_ENABLED=0 $(GO) tool staticcheck ./...
 
-# The packages of which most tests trace, and such tests of others: the quick form leaves them out.
+# The packages of which most tests trace, and tests of others that trace or ask this machine's kernel for its types: the
+# quick form leaves them out.
 TRACING = test/accept test/both test/diff
-TRACING_TESTS = Test(Command|Corpus|Docs|Prompt|Sentences|ToolExamples|ToolsLoad|TutorialPrompt)
+TRACING_TESTS = Test(Command|Corpus|Docs|FramesOfDebugger|LongNames|Looking|Prompt|Sentences|Tool|TutorialPrompt|Unwritten)
 
 # What vet compiled, the other two take from the cache; one of these waits while the other computes.
 quick: format vet

@@ -65,6 +65,10 @@ var installed = []string{
 
 // everyProgram runs a test for each program of this machine, and for some that are made for it.
 func everyProgram(t *testing.T, test func(t *testing.T, f *elffile.File)) {
+	installed, commands, archs := installed, commands, []string{"amd64", "arm64"}
+	if testing.Short() {
+		installed, commands, archs = installed[:1], commands[:2], archs[:1]
+	}
 	for _, path := range installed {
 		if _, err := os.Stat(path); err == nil {
 			t.Run(filepath.Base(path), func(t *testing.T) { test(t, opened(t, path)) })
@@ -73,7 +77,7 @@ func everyProgram(t *testing.T, test func(t *testing.T, f *elffile.File)) {
 	for _, command := range commands {
 		t.Run(command, func(t *testing.T) { test(t, opened(t, need.Built(t, command, "program.c", source))) })
 	}
-	for _, arch := range []string{"amd64", "arm64"} {
+	for _, arch := range archs {
 		t.Run("go "+arch, func(t *testing.T) { test(t, opened(t, builtGo(t, arch))) })
 	}
 }

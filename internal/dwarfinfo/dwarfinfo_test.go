@@ -77,11 +77,16 @@ int main(int argc, char **argv) { shop::order o; std::vector<int> v(argc); retur
 func programs(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{"Go": need.Built(t, "go build", "program.go", sourceGo)}
-	for _, command := range []string{"gcc -g -O2", "gcc -gdwarf-4 -O0", "gcc -gdwarf-2 -O1", "gcc -g -gdwarf64 -O1",
-		"clang -g -O2", "clang -gdwarf-4 -O1"} {
+	ofC := []string{"gcc -g -O2", "gcc -gdwarf-4 -O0", "gcc -gdwarf-2 -O1", "gcc -g -gdwarf64 -O1", "clang -g -O2",
+		"clang -gdwarf-4 -O1"}
+	ofCPP := []string{"g++ -g -O1", "g++ -gdwarf-4 -fdebug-types-section"}
+	if testing.Short() {
+		ofC, ofCPP = ofC[:2], ofCPP[1:]
+	}
+	for _, command := range ofC {
 		out[command] = need.Built(t, command, "program.c", sourceC)
 	}
-	for _, command := range []string{"g++ -g -O1", "g++ -gdwarf-4 -fdebug-types-section"} {
+	for _, command := range ofCPP {
 		out[command] = need.Built(t, command, "program.cc", sourceCPP)
 	}
 	return out

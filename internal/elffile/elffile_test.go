@@ -273,7 +273,7 @@ func TestCgo(t *testing.T) {
 	needOurGCC(t)
 	for _, mode := range []string{"exe", "pie"} {
 		for _, flags := range []string{"-linkmode=external", "-linkmode=external -s -w"} {
-			if mode == "pie" && !strings.Contains(flags, "-s") {
+			if (mode == "pie" || testing.Short()) && !strings.Contains(flags, "-s") {
 				continue // linking takes a second each
 			}
 			dir := t.TempDir()
