@@ -66,7 +66,7 @@ staticcheck:
 # The packages of which most tests trace, and tests of others that trace or ask this machine's kernel for its types: the
 # quick form leaves them out.
 TRACING = test/accept test/both test/diff
-TRACING_TESTS = Test(Command|Corpus|Docs|FramesOfDebugger|LongNames|Looking|Prompt|Sentences|Tool|TutorialPrompt|Unwritten)
+TRACING_TESTS = Test(Command|Corpus|Docs|FramesOfDebugger|LongNames|Looking|Prompt|Sentences|Tool|Tutorial|Unwritten)
 
 # What vet compiled, the other two take from the cache; one of these waits while the other computes.
 quick: format vet

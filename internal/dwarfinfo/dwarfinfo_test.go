@@ -202,7 +202,7 @@ func TestUnitOf(t *testing.T) {
 
 // TestSkipChildren compares where the reader stands behind each entry that has children.
 func TestSkipChildren(t *testing.T) {
-	d, want := opened(t, programs(t)["g++ -g -O1"])
+	d, want := opened(t, need.Built(t, "g++ -g -O1", "program.cc", sourceCPP))
 	other := want.Reader()
 	r := d.Entries()
 	for n := 0; ; n++ {
