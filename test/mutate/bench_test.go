@@ -10,7 +10,7 @@ import (
 
 // BenchmarkTools compiles tools of the standard library, from the text to the eBPF of each program.
 func BenchmarkTools(b *testing.B) {
-	for _, name := range []string{"biolatency", "slowprocs", "opensnoop", "fatrace"} {
+	for _, name := range []string{"biolatency", "slowprocs", "opensnoop", "execsnoop"} {
 		text, err := os.ReadFile(filepath.Join("../../stdlib", name+".star"))
 		if err != nil {
 			b.Fatal(err)
@@ -23,8 +23,8 @@ func BenchmarkTools(b *testing.B) {
 			insns := 0
 			for b.Loop() {
 				res := Compile(name+".star", string(text), facts)
-				if res.Err != nil {
-					b.Fatal(res.Err)
+				if res.Err != nil || res.Unit == nil {
+					b.Fatalf("%v: %v", res.Stage, res.Err)
 				}
 				insns = 0
 				for _, p := range res.Unit.Spec.Programs {
