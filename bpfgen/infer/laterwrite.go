@@ -210,6 +210,9 @@ func (u laterWrites) inKernel(x syntax.Expr) val {
 	if v := u.nameOf(x); containerIn(v) != nil {
 		return v.v
 	}
+	if call, ok := unparen(x).(*syntax.CallExpr); ok && u.nameOf(call.Fn).v.c == plan.Value(plan.Builtin("record")) {
+		return callRecord(u.b, u.argsInKernel(call.Args), call.Lparen)
+	}
 	v := u.expr(x)
 	if !v.known {
 		refuse(start(x), "only user space knows this")
