@@ -64,8 +64,13 @@ const mostPoints = 40
 // mostSteps ends loops of the interpreter.
 const mostSteps = 200_000
 
-// Compile takes a script through all of startrace but the kernel.
+// Compile takes a script through all of startrace but the kernel, and verifies what each pass of the compiler has made.
 func Compile(name, text string, facts *kernel.Facts) (res Result) {
+	return compileText(name, text, facts, true)
+}
+
+// compileText is Compile; where check is false, nothing verifies the passes, as in a run.
+func compileText(name, text string, facts *kernel.Facts, check bool) (res Result) {
 	defer func() {
 		if p := recover(); p != nil {
 			res.Err = &PanicError{p, callers()}
@@ -85,7 +90,7 @@ func Compile(name, text string, facts *kernel.Facts) (res Result) {
 	if len(h.Plan().Probes) == 0 {
 		return Result{Stage: NoProbes}
 	}
-	return compile(h, facts)
+	return compile(h, facts, check)
 }
 
 // all gives all mistakes, as the session does.
@@ -100,7 +105,7 @@ func all(h *script.Host, err error, facts *kernel.Facts) error {
 	})
 }
 
-func compile(h *script.Host, facts *kernel.Facts) Result {
+func compile(h *script.Host, facts *kernel.Facts, check bool) Result {
 	typed, err := infer.Plan(h.Plan(), facts, infer.Options{Programs: programs{}})
 	if err != nil {
 		return Result{Stage: Inferring, Err: err}
@@ -117,7 +122,7 @@ func compile(h *script.Host, facts *kernel.Facts) Result {
 		return Result{Stage: Compiled, Err: &StageError{"release", err}}
 	}
 	o := bpfgen.For(version)
-	o.Check = true
+	o.Check = check
 	u, err := bpfgen.Generate(typed.Tree, o)
 	if err != nil {
 		return Result{Stage: Compiled, Err: &StageError{"generate", err}}
