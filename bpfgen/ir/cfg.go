@@ -11,43 +11,6 @@ func (f *Func) NumBlocks() int { return f.nextBlock }
 // NumValues is an upper bound of value numbers, for tables.
 func (f *Func) NumValues() int { return f.nextValue + 1 }
 
-// Order gives the blocks that can be reached, each before the blocks that it
-// dominates (reverse postorder). Where a branch has a likely way, that way
-// follows its block as closely as the order allows.
-func (f *Func) Order() []*Block {
-	seen := make([]bool, f.NumBlocks())
-	type frame struct {
-		b    *Block
-		next int
-	}
-	var post []*Block
-	stack := []frame{{b: f.Blocks[0]}}
-	seen[f.Blocks[0].ID] = true
-	for len(stack) > 0 {
-		top := &stack[len(stack)-1]
-		to := top.b.Term.To
-		if top.next == len(to) {
-			post = append(post, top.b)
-			stack = stack[:len(stack)-1]
-			continue
-		}
-		// What is visited last comes first in the order.
-		i := len(to) - 1 - top.next
-		if top.b.Term.Likely == 2 {
-			i = top.next
-		}
-		top.next++
-		if s := to[i].Block; !seen[s.ID] {
-			seen[s.ID] = true
-			stack = append(stack, frame{b: s})
-		}
-	}
-	for i, j := 0, len(post)-1; i < j; i, j = i+1, j-1 {
-		post[i], post[j] = post[j], post[i]
-	}
-	return post
-}
-
 // Prune drops the blocks that cannot be reached, and gives the others in their
 // Order.
 func (f *Func) Prune() []*Block {
@@ -72,30 +35,6 @@ type Pred struct {
 // Edge gives the edge.
 func (p Pred) Edge() *Edge { return &p.Block.Term.To[p.Index] }
 
-// Preds gives for each block number the edges from order that lead there.
-func (f *Func) Preds(order []*Block) [][]Pred {
-	preds := make([][]Pred, f.NumBlocks())
-	count, total := make([]int32, f.NumBlocks()), 0
-	for _, b := range order {
-		for _, e := range b.Term.To {
-			count[e.Block.ID]++
-			total++
-		}
-	}
-	all := make([]Pred, total) // for all blocks: many small slices cost more than the rest of a pass
-	for _, b := range order {
-		for i, e := range b.Term.To {
-			id := e.Block.ID
-			if preds[id] == nil {
-				n := count[id]
-				preds[id], all = all[:0:n], all[n:]
-			}
-			preds[id] = append(preds[id], Pred{b, i})
-		}
-	}
-	return preds
-}
-
 // A DomTree tells which block dominates which. Blocks that cannot be reached
 // are not in it.
 type DomTree struct {
@@ -104,14 +43,17 @@ type DomTree struct {
 	// in and out number the tree depth first: a dominates b if b's interval
 	// lies in a's.
 	in, out []int
+	first   []*Block // what is reached, depth first
 }
 
 // number gives each block its interval: the subtree below a block has the
 // numbers behind its own. A dominator comes before what it dominates in the
 // order, so sizes add up backwards and places forwards.
 func (t *DomTree) number(order []*Block) {
-	t.in, t.out = make([]int, len(t.idom)), make([]int, len(t.idom))
-	size := make([]int, len(t.idom))
+	n := len(t.idom)
+	room := make([]int, 4*n)
+	t.in, t.out = room[:n:n], room[n:2*n:2*n]
+	size, next := room[2*n:3*n:3*n], room[3*n:]
 	for i := len(order) - 1; i >= 0; i-- {
 		id := order[i].ID
 		size[id]++
@@ -119,7 +61,7 @@ func (t *DomTree) number(order []*Block) {
 			size[up.ID] += size[id]
 		}
 	}
-	next := make([]int, len(t.idom))
+	t.first = make([]*Block, len(order))
 	for i, b := range order {
 		up := t.idom[b.ID]
 		switch {
@@ -131,8 +73,13 @@ func (t *DomTree) number(order []*Block) {
 		}
 		next[b.ID] = t.in[b.ID] + 1
 		t.out[b.ID] = t.in[b.ID] + size[b.ID]
+		t.first[t.in[b.ID]] = b
 	}
 }
+
+// DepthFirst gives the blocks that are reached so that those that a block dominates follow it at once. Callers must not
+// change the list.
+func (t *DomTree) DepthFirst() []*Block { return t.first }
 
 // Meet is the nearest block that dominates a and b; a may be nil.
 func (t *DomTree) Meet(a, b *Block) *Block {
@@ -182,13 +129,12 @@ type Loop struct {
 	Blocks []*Block // in the order
 }
 
-// Loops gives the loops by their heads in the order.
-func (f *Func) Loops(order []*Block) []Loop {
+// findLoops finds the loops by their heads in the order.
+func (f *Func) findLoops(order []*Block, preds [][]Pred) []Loop {
 	place := make([]int, f.NumBlocks())
 	for i, b := range order {
 		place[b.ID] = i
 	}
-	preds := f.Preds(order)
 	in := make([]int, f.NumBlocks()) // by number: the last loop that the block was found in, counted from 1
 	var loops []Loop
 	for i, head := range order {

@@ -1,6 +1,6 @@
 package ir
 
-// Dominators makes the tree, by the algorithm of Lengauer and Tarjan, "A Fast
+// findDominators makes the tree, by the algorithm of Lengauer and Tarjan, "A Fast
 // Algorithm for Finding Dominators in a Flowgraph", 1979, the simple version. It takes
 // n log n steps, also where blocks follow each other for long and all lead to one,
 // as those of an elif chain do.
@@ -9,29 +9,29 @@ package ir
 // semidominator of a block is the least from which a way leads there whose blocks
 // between have greater numbers than the block itself. A block's immediate dominator
 // is its semidominator, or that of a block between the two.
-func (f *Func) Dominators(order []*Block) *DomTree {
+func (f *Func) findDominators(order []*Block) *DomTree {
 	t := &DomTree{idom: make([]*Block, f.NumBlocks()), num: make([]int, f.NumBlocks())}
 	for i, b := range order {
 		t.num[b.ID] = i + 1
 	}
 	w := newDomWalk(f, order[0], len(order))
 	preds := f.Preds(order)
-	for i := len(w.blocks) - 1; i > 0; i-- {
+	for i := int32(len(w.blocks) - 1); i > 0; i-- {
 		for _, p := range preds[w.blocks[i].ID] {
 			if u := w.best(w.number[p.Block.ID] - 1); w.semi[u] < w.semi[i] {
 				w.semi[i] = w.semi[u]
 			}
 		}
-		w.bucket[w.semi[i]] = append(w.bucket[w.semi[i]], i)
+		w.put(w.semi[i], i)
 		up := w.parent[i]
 		w.ancestor[i] = up
-		for _, v := range w.bucket[up] {
+		for v := w.bucket[up]; v != 0; v = w.next[v] {
 			w.idom[v] = up
 			if u := w.best(v); w.semi[u] < w.semi[v] {
 				w.idom[v] = u
 			}
 		}
-		w.bucket[up] = nil
+		w.bucket[up] = 0
 	}
 	for i := 1; i < len(w.blocks); i++ {
 		if w.idom[i] != w.semi[i] {
@@ -47,49 +47,60 @@ func (f *Func) Dominators(order []*Block) *DomTree {
 type domWalk struct {
 	// blocks are those that the walk has reached, in its order.
 	blocks []*Block
-	number []int // by block: its number + 1, 0 if not reached
-	parent []int // in the tree of the walk
+	number []int32 // by block: its number + 1, 0 if not reached
+	parent []int32 // in the tree of the walk
 	// semi is the semidominator that is known of each so far; at first the block itself.
-	semi []int
-	// idom is the immediate dominator; before the last loop of Dominators it may be that of another block which has the
-	// same.
-	idom   []int
-	bucket [][]int // of which blocks it is the semidominator
+	semi []int32
+	// idom is the immediate dominator; before the last loop of findDominators it may be that of another block which has
+	// the same.
+	idom []int32
+	// bucket is the first block of which it is the semidominator, next the next one of that; 0: none, which the entry
+	// never is.
+	bucket, next []int32
 	// ancestor links the blocks that are done into a forest, -1 for its roots; label
 	// is the block with the least semidominator on the way up that was shortened.
-	ancestor, label []int
-	way             []int // scratch of best
+	ancestor, label []int32
+	way             []int32 // scratch of best
 }
 
+// newDomWalk walks along the n blocks that are reached from entry.
 func newDomWalk(f *Func, entry *Block, n int) *domWalk {
-	w := &domWalk{number: make([]int, f.NumBlocks()), bucket: make([][]int, n)}
+	room := make([]int32, f.NumBlocks()+7*n)
+	table := func(n int) (t []int32) {
+		t, room = room[:n:n], room[n:]
+		return t
+	}
+	w := &domWalk{blocks: make([]*Block, 0, n), number: table(f.NumBlocks()), parent: table(n), semi: table(n),
+		idom: table(n), bucket: table(n), next: table(n), ancestor: table(n), label: table(n)}
 	type frame struct {
 		b      *Block
-		parent int
+		parent int32
 	}
-	stack := []frame{{entry, 0}}
+	stack := make([]frame, 1, 32)
+	stack[0].b = entry
 	for len(stack) > 0 {
 		top := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		if w.number[top.b.ID] != 0 {
 			continue
 		}
-		i := len(w.blocks)
+		i := int32(len(w.blocks))
 		w.blocks = append(w.blocks, top.b)
 		w.number[top.b.ID] = i + 1
-		w.parent = append(w.parent, top.parent)
-		w.semi, w.label = append(w.semi, i), append(w.label, i)
-		w.idom, w.ancestor = append(w.idom, 0), append(w.ancestor, -1)
-		for _, e := range top.b.Term.To {
-			stack = append(stack, frame{e.Block, i})
+		w.parent[i], w.semi[i], w.label[i], w.ancestor[i] = top.parent, i, i, -1
+		for k := range top.b.Term.To {
+			stack = append(stack, frame{top.b.Term.To[k].Block, i})
 		}
 	}
 	return w
 }
 
+// put notes that up is the semidominator of v.
+func (w *domWalk) put(up, v int32) { w.next[v], w.bucket[up] = w.bucket[up], v }
+
 // best is the block with the least semidominator on the way from v up to the root of
 // its tree in the forest, without the root. The way is shortened.
-func (w *domWalk) best(v int) int {
+func (w *domWalk) best(v int32) int32 {
 	if w.ancestor[v] < 0 {
 		return v
 	}

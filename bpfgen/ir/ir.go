@@ -47,6 +47,8 @@ type Func struct {
 	nextValue int
 	// nextBlock is the ID for the next block.
 	nextBlock int
+	// flow is what was last found out about the edges; nil: nothing yet.
+	flow *flow
 }
 
 // A Slot is a piece of the stack, 8-byte aligned.

@@ -22,6 +22,9 @@ import (
 // does so still. Where the tree would have to say what a block dominates that was
 // passed, the next run of the pass does it.
 func bypass(f *ir.Func) bool {
+	if !slices.ContainsFunc(f.Blocks, leadsToJoint) {
+		return false
+	}
 	w := newBypasser(f, f.Order())
 	changed := false
 	for _, b := range f.Blocks[1:] {
@@ -37,6 +40,22 @@ func bypass(f *ir.Func) bool {
 	return changed
 }
 
+// leadsToJoint reports whether an edge of b leads to a block that only branches, and decides which way that goes: where
+// no edge does, no tree is needed to see that nothing is to be done.
+func leadsToJoint(b *ir.Block) bool {
+	for i := range b.Term.To {
+		e := &b.Term.To[i]
+		j := &joint{b: e.Block}
+		if !j.onlyBranches() {
+			continue
+		}
+		if _, known := knownBranch(&j.b.Term, func(v *ir.Value) *ir.Value { return j.onEdge(e, v) }); known {
+			return true
+		}
+	}
+	return false
+}
+
 // A bypasser is what the pass knows of the function.
 type bypasser struct {
 	dom    *ir.DomTree // as it was at first
@@ -48,7 +67,7 @@ type bypasser struct {
 
 func newBypasser(f *ir.Func, order []*ir.Block) *bypasser {
 	w := &bypasser{
-		dom: f.Dominators(order), preds: f.Preds(order), live: make([]int, f.NumBlocks()),
+		dom: f.Dominators(order), preds: slices.Clone(f.Preds(order)), live: make([]int, f.NumBlocks()),
 		uses: usesElsewhere(f), passed: make([]bool, f.NumBlocks()),
 	}
 	for id, list := range w.preds {

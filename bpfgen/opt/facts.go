@@ -9,12 +9,14 @@ import (
 // facts decides branches whose condition a dominating branch has decided.
 func facts(f *ir.Func) bool {
 	order := f.Order()
+	if !comparedTwice(f, order) {
+		return false
+	}
 	dom := f.Dominators(order)
 	preds := f.Preds(order)
-	slices.SortFunc(order, dom.Compare) // depth first: what dominates a block was just before it
 	known := knownFacts{by: map[factKey][]fact{}}
 	changed := false
-	for _, b := range order {
+	for _, b := range dom.DepthFirst() { // what dominates a block was just before it
 		for len(known.path) > 0 && !dom.Dominates(known.path[len(known.path)-1].block, b) {
 			known.leave()
 		}
@@ -30,6 +32,22 @@ func facts(f *ir.Func) bool {
 		}
 	}
 	return changed
+}
+
+// comparedTwice reports whether branches compare a value more than once: few functions have such, and without there is
+// nothing to decide.
+func comparedTwice(f *ir.Func, order []*ir.Block) bool {
+	compared := make([]bool, f.NumValues())
+	for _, b := range order {
+		if b.Term.Kind != ir.Branch {
+			continue
+		}
+		if compared[b.Term.X.ID] {
+			return true
+		}
+		compared[b.Term.X.ID] = true
+	}
+	return false
 }
 
 // knownFacts are those that hold at a place: of the blocks that dominate it.
