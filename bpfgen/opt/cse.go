@@ -1,41 +1,29 @@
 package opt
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
-// exprKey tells pure values apart: equal keys are values that are always equal. Its fields are those of ir.Value.
-type exprKey struct {
-	// op, imm, sym and slot are the value's own.
-	op   ir.Op
-	imm  int64
-	sym  string
-	slot *ir.Slot
-	// args are the IDs of the operands, the smaller one first where their order does not matter; 0 for none.
-	args [5]int
-	// n is how many operands there are.
-	n int
-}
-
 // cse replaces a pure value by an equal one whose block dominates it.
 func cse(f *ir.Func) bool {
-	order := f.Order()
-	dom := f.Dominators(order)
+	dom := f.Dominators(f.Order())
 	s := newSubst(f)
-	seen := map[exprKey][]*ir.Value{}
-	for _, b := range order {
+	seen := newExprTable(f)
+	for _, b := range dom.DepthFirst() {
 		for _, v := range b.Values {
 			s.operands(v)
-			key, ok := keyOf(v)
-			if !ok {
+			if !isPure(v) {
 				continue
 			}
-			if w, at := dominating(dom, seen[key], b); w != nil {
-				s.replace(v, w)
+			// What was seen last is of a block that dominates b, or all below that block is done.
+			at := seen.find(v)
+			if *at != nil && dom.Dominates((*at).Block, b) {
+				s.replace(v, *at)
 			} else {
-				seen[key] = slices.Insert(seen[key], at, v)
+				*at = v
 			}
 		}
 	}
@@ -44,33 +32,66 @@ func cse(f *ir.Func) bool {
 	return s.changed
 }
 
-// dominating gives the one of vs whose block dominates b, and where b's own
-// value belongs if there is none. The order visits dominators first, so within
-// a block what is in vs comes before, and of two in vs none dominates the
-// other: sorted by the tree's order, only one can dominate b.
-func dominating(dom *ir.DomTree, vs []*ir.Value, b *ir.Block) (*ir.Value, int) {
-	at, found := slices.BinarySearchFunc(vs, b, func(w *ir.Value, b *ir.Block) int { return dom.Compare(w.Block, b) })
-	if found {
-		return vs[at], at
-	}
-	if at > 0 && dom.Dominates(vs[at-1].Block, b) {
-		return vs[at-1], at
-	}
-	return nil, at
+// isPure reports whether v depends on its operands alone.
+func isPure(v *ir.Value) bool {
+	return v.Op.HasResult() && !v.Op.HasEffect() && !v.Op.ReadsMemory() || isSteady(v)
 }
 
-// keyOf gives the key of a value that depends on its operands alone.
-func keyOf(v *ir.Value) (exprKey, bool) {
-	pure := v.Op.HasResult() && !v.Op.HasEffect() && !v.Op.ReadsMemory()
-	if !pure && !isSteady(v) {
-		return exprKey{}, false
+// An exprTable has for each expression the value that was last put there.
+type exprTable struct {
+	// at has as many places as a power of two, and at least twice as many as there are values. A value is at the first
+	// free place from that of its hash on.
+	at []*ir.Value
+}
+
+func newExprTable(f *ir.Func) exprTable {
+	n := 0
+	for _, b := range f.Blocks {
+		n += len(b.Values)
 	}
-	k := exprKey{op: v.Op, imm: v.Imm, sym: v.Sym, slot: v.Slot, n: len(v.Args)}
-	for i, a := range v.Args {
-		k.args[i] = a.ID
+	return exprTable{make([]*ir.Value, 2<<bits.Len(uint(n)))}
+}
+
+// find gives the place for values that are always equal to v.
+func (t exprTable) find(v *ir.Value) **ir.Value {
+	mask := uint64(len(t.at) - 1)
+	for i := hash(v) & mask; ; i = (i + 1) & mask {
+		if w := t.at[i]; w == nil || sameExpr(v, w) {
+			return &t.at[i]
+		}
 	}
-	if v.Op.IsCommutative() && k.n == 2 && k.args[0] > k.args[1] {
-		k.args[0], k.args[1] = k.args[1], k.args[0]
+}
+
+// hash gives the same for values of the same expression.
+func hash(v *ir.Value) uint64 {
+	h := mix(uint64(v.Op), uint64(v.Imm))
+	if v.Slot != nil {
+		h = mix(h, uint64(v.Slot.ID))
 	}
-	return k, true
+	for i := range len(v.Sym) {
+		h = mix(h, uint64(v.Sym[i]))
+	}
+	if len(v.Args) == 2 && v.Op.IsCommutative() {
+		x, y := v.Args[0].ID, v.Args[1].ID
+		return mix(mix(h, uint64(min(x, y))), uint64(max(x, y)))
+	}
+	for _, a := range v.Args {
+		h = mix(h, uint64(a.ID))
+	}
+	return h
+}
+
+// mix puts x into a hash.
+func mix(h, x uint64) uint64 {
+	h = (h ^ x) * 0x9e3779b97f4a7c15
+	return h ^ h>>29
+}
+
+// sameExpr reports whether v and w are always equal.
+func sameExpr(v, w *ir.Value) bool {
+	if v.Op != w.Op || v.Imm != w.Imm || v.Sym != w.Sym || v.Slot != w.Slot {
+		return false
+	}
+	return slices.Equal(v.Args, w.Args) || len(v.Args) == 2 && len(w.Args) == 2 && v.Op.IsCommutative() &&
+		v.Args[0] == w.Args[1] && v.Args[1] == w.Args[0]
 }

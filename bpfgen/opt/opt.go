@@ -87,8 +87,7 @@ const maxRounds = 20
 
 // Run improves f, which must satisfy ir.Check.
 func Run(f *ir.Func) {
-	r := &runner{f: f, after: func(string) error { return nil }}
-	r.all()
+	newRunner(f, func(string) error { return nil }).all()
 }
 
 // Names gives the names of the passes in the order in which they first run.
@@ -105,7 +104,7 @@ func Names() []string {
 // RunWatched is Run; it calls after with the name of each pass that has run, and ends with the first error that after
 // gives.
 func RunWatched(f *ir.Func, after func(name string) error) error {
-	r := &runner{f: f, after: after}
+	r := newRunner(f, after)
 	r.all()
 	return r.err
 }
@@ -115,6 +114,14 @@ type runner struct {
 	f     *ir.Func
 	after func(name string) error
 	err   error
+	// changes counts the runs of passes that have changed f, idle how many there were, by pass of the table, when the
+	// pass last changed nothing.
+	changes int
+	idle    []int
+}
+
+func newRunner(f *ir.Func, after func(name string) error) *runner {
+	return &runner{f: f, after: after, idle: slices.Repeat([]int{-1}, len(passes))}
 }
 
 // all runs the passes in the order of the tables.
@@ -129,19 +136,39 @@ func (r *runner) all() {
 // once runs each pass of the list, and reports whether one of them changed something.
 func (r *runner) once(list []pass) (changed bool) {
 	for _, p := range list {
-		if r.err != nil {
-			return false
-		}
-		changed = p.run(r.f) || changed
-		r.err = r.after(p.name)
+		changed = r.run(p) || changed
 	}
 	return changed
 }
 
-// again runs the passes until they change nothing.
+// run runs a pass, and reports whether it changed something.
+func (r *runner) run(p pass) bool {
+	if r.err != nil {
+		return false
+	}
+	changed := p.run(r.f)
+	if changed {
+		r.changes++
+	}
+	r.err = r.after(p.name)
+	return changed
+}
+
+// again runs the passes until they change nothing. A pass that has changed nothing is not run again before another has
+// changed something.
 func (r *runner) again() {
 	for range maxRounds {
-		if !r.once(passes) {
+		changed := false
+		for i, p := range passes {
+			switch {
+			case r.idle[i] == r.changes:
+			case r.run(p):
+				changed = true
+			default:
+				r.idle[i] = r.changes
+			}
+		}
+		if !changed {
 			return
 		}
 	}

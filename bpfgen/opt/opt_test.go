@@ -32,6 +32,27 @@ func TestPassOrder(t *testing.T) {
 	}
 }
 
+// A pass that says that it has changed nothing has changed nothing: it is not run again, and neither are others. Blocks
+// that nothing reaches count.
+func TestUnchanged(t *testing.T) {
+	n := uint64(600)
+	if testing.Short() {
+		n = 100
+	}
+	for seed := range n {
+		f := irtest.Random(seed, irtest.Options{Values: 5 + int(seed%80), Depth: int(seed % 5), Live: 2 + int(seed%17),
+			Atomics: true, Macros: seed%2 == 0})
+		for range 3 {
+			for _, p := range slices.Concat(passes, memoryPasses, lastPasses) {
+				before := f.String()
+				if !p.run(f) && f.String() != before {
+					t.Fatalf("seed %d: %s has changed what it does not say\n%s\nbecame\n%s", seed, p.name, before, f)
+				}
+			}
+		}
+	}
+}
+
 // TestRandom executes random functions before and after each pass.
 func TestRandom(t *testing.T) {
 	n := uint64(1500)

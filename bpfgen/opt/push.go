@@ -14,8 +14,9 @@ import (
 //
 // for edges b1(x, 0) and b1(0, 8192). A string's length and flags meet so.
 func push(f *ir.Func) bool {
-	changed := false
+	blocks := len(f.Blocks)
 	order := f.Prune()
+	changed := len(order) != blocks
 	preds := f.Preds(order)
 	dom := f.Dominators(order)
 	uses := f.CountUses()

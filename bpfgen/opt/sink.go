@@ -40,6 +40,17 @@ type sinker struct {
 // allUsers gives the uses of each value, by its number.
 func allUsers(f *ir.Func, order []*ir.Block) [][]user {
 	users := make([][]user, f.NumValues())
+	count, total := make([]int32, f.NumValues()), 0
+	for _, b := range order {
+		for at := range b.Operands() {
+			count[(*at).ID]++
+			total++
+		}
+	}
+	all := make([]user, total) // for all values: many small slices cost more than the rest of a pass
+	for id, n := range count {
+		users[id], all = all[:0:n], all[n:]
+	}
 	for _, b := range order {
 		for _, v := range b.Values {
 			for _, a := range v.Args {
