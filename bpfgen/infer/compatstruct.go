@@ -38,7 +38,7 @@ func (b memory) narrowPointer(of kernel.TypeID, name string, field kernel.TypeID
 	case err == nil && b.isChar(to, pos):
 		return exprVal(b.cstring(memPlace{word, 0, tree.User, b.body}, b.u.strMax+1, 0, pos)), true
 	case err == nil && b.isCharPtr(to, pos):
-		list := b.stringList(memPlace{word, 0, tree.User, b.body}, pos)
+		list := stringLists{b}.at(memPlace{word, 0, tree.User, b.body}, pos)
 		list.BitSize = 32
 		return exprVal(list), true
 	default:

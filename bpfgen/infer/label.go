@@ -233,13 +233,14 @@ func (b memory) joined(sep string, v val, pos plan.Pos) val {
 	if v.start != nil {
 		at, v.start = v.start, nil
 	}
-	if v.expr == nil || v.expr.Op != tree.OpStrList {
+	list, ok := stringLists{at.memory()}.of(v, pos)
+	if !ok {
 		refuse(pos, "join takes a char ** in a kernel half, got %s", v.describe())
 	}
 	if len(sep) != 1 {
 		refuse(pos, "join takes a separator of one byte in a kernel half")
 	}
-	e := *v.expr
+	e := *list
 	e.Op, e.Type = tree.OpJoin, types.StrOf(maxStringList).OrFault()
 	e.Args = append(append([]*tree.Expr{}, e.Args...), constExpr(plan.String(sep), pos))
 	out := exprVal(&e)

@@ -128,6 +128,10 @@ func (b inSight) value(v *locals.Variable) val {
 	}
 	switch p := v.Place; p.Kind {
 	case location.Memory:
+		if t.Kind == kernel.KindPtr && b.memory().isCharPtr(t.Elem, b.pos) { // as in a register
+			word := load(b.at(p.Value), types.U64, b.pos)
+			return b.typedWord(word, id, b.pos)
+		}
 		return b.memory().read(b.at(p.Value), id, v.Name, b.pos)
 	case location.Held:
 		if p.Address && t.Kind != kernel.KindPtr {

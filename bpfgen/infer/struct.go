@@ -145,7 +145,8 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 			return b.read(memPlace{load(at, types.U64, pos), 0, tree.User, b.body}, t.Elem, name, pos)
 		}
 		if b.isCharPtr(t.Elem, pos) {
-			return exprVal(b.stringList(memPlace{load(at, types.U64, pos), 0, b.spaceBehind(id, pos), b.body}, pos))
+			first := memPlace{load(at, types.U64, pos), 0, b.spaceBehind(id, pos), b.body}
+			return exprVal(stringLists{b}.at(first, pos))
 		}
 		if b.isChar(t.Elem, pos) {
 			p := load(at, types.U64, pos)
@@ -353,13 +354,6 @@ func (b memory) noType(clean string, pos plan.Pos) {
 	wrong(pos, "the kernel has no type %s", clean)
 }
 
-// stringList is a char **: a list of strings.
-func (b memory) stringList(at memPlace, pos plan.Pos) *tree.Expr {
-	t := types.Type{Kind: types.Bytes, Cap: maxStringList, Label: "strlist", MayFault: true}
-	return &tree.Expr{Op: tree.OpStrList, Type: t, Int: at.off, Str: at.space,
-		Args: []*tree.Expr{asAddress(at.addr, pos)}, Pos: pos}
-}
-
 // mustEnd refuses what goes through an array of which nobody says how long it is.
 func (a *arrayObj) mustEnd(pos plan.Pos) {
 	if a.open {
@@ -379,6 +373,3 @@ func (b memory) arrayValue(a *arrayObj, pos plan.Pos) val {
 	}
 	return v
 }
-
-// maxStringList bounds the bytes of a list of strings.
-const maxStringList = 1024

@@ -110,7 +110,7 @@ func (b argWords) syscallArg(word *tree.Expr, spec kernel.SyscallArg, pos plan.P
 	case spec.IsString:
 		return exprVal(b.memory().cstring(memPlace{word, 0, tree.User, b.body}, b.u.strMax+1, 0, pos))
 	case spec.IsStringList:
-		list := b.memory().stringList(memPlace{word, 0, tree.User, b.body}, pos)
+		list := stringLists{b.memory()}.at(memPlace{word, 0, tree.User, b.body}, pos)
 		if spec.Narrow {
 			list.BitSize = 32
 		}

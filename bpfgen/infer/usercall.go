@@ -8,7 +8,6 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/bpfgen/refusal"
-	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -464,7 +463,10 @@ func (u arguments) joined(dot *syntax.DotExpr, x *syntax.CallExpr) (uval, bool) 
 		return uval{}, false
 	}
 	list := u.expr(x.Args[0])
-	if !list.known || !list.part || list.v.expr == nil || list.v.expr.Op != tree.OpStrList {
+	if !list.known || !list.part {
+		return uval{}, false
+	}
+	if _, ok := (stringLists{u.b.memory()}).of(list.v, x.Lparen); !ok {
 		return uval{}, false
 	}
 	return u.partVal(x, u.b.memory().joined(sep, list.v, x.Lparen)), true
