@@ -34,6 +34,18 @@ func tellCopies(s search, p *plan.Pattern, list []binary.Function, at *binary.Fi
 	}
 }
 
+// tellLost tells that calls are not seen of which debug information would tell that is in files that are not known.
+func tellLost(s search, p *plan.Pattern, u userPattern, at *binary.File) {
+	switch {
+	case at.Lost == "" || u.offset != 0:
+	case u.source != "":
+		s.warnf(p.Pos, "%s: functions of some source files of the program are not seen: %s", p.Text, at.Lost)
+	case !kindOf(p).Has("ret"):
+		s.warnf(p.Pos, "%s: calls that the compiler has inlined in some source files of the program are not seen: "+
+			"%s", p.Text, at.Lost)
+	}
+}
+
 func copies(n int) string {
 	if n == 1 {
 		return "1 copy"

@@ -74,6 +74,7 @@ func (s search) userFunctions(p *plan.Pattern) []*Target {
 		s.tellLeft(p, name, at)
 	}
 	tellCopies(s, p, list, at)
+	tellLost(s, p, u, at)
 	tellTurns(s, p, list, at)
 	s.tellNames(p, name, list)
 	return []*Target{t}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/startrace/startrace/internal/dwarffile"
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/gofunc"
 	"github.com/startrace/startrace/internal/locals"
@@ -106,6 +107,9 @@ type File struct {
 	// Inlined the names of these functions.
 	Copies  int
 	Inlined []string
+	// Lost says which parts of the debug information are not known and what to do, where copies that were inlined, or
+	// functions by their source file, could be in them: "the debug information is in …"; "": all are known.
+	Lost string
 }
 
 // A Query says which functions of a file are wanted.
@@ -137,8 +141,9 @@ type Finder struct {
 	debug map[string]*elffile.File
 	// tabled are the functions of C libraries without debug information.
 	tabled map[string]*signature.Functions
-	// missing are names of files that have parts of the debug information and are not there. others are such files.
-	missing map[string]string
+	// missing are files that programs share, that have parts of the debug information and are not known. others are
+	// those that are known.
+	missing map[string]*dwarffile.MissingError
 	others  []*elffile.File
 	tables  map[string]*signature.Functions
 	types   map[string]*usertypes.Types

@@ -29,6 +29,7 @@ func (f *Finder) matching(e *elffile.File, at *File, q Query) ([]elffile.Functio
 	if err != nil {
 		return nil, nil, err
 	}
+	at.Lost = cmp.Or(f.lost(at.Path), at.Lost)
 	onlyCalls(e, inSource)
 	if q.Source != "" {
 		return f.oneForEachCall(e, at, bodies(e, inSource), inSource, q), inSource, nil
@@ -37,8 +38,8 @@ func (f *Finder) matching(e *elffile.File, at *File, q Query) ([]elffile.Functio
 	if errors.Is(err, elffile.ErrNoFunction) {
 		if err = f.withoutParameters(e, at, q, err); countCopies(inSource) > 0 {
 			err = nil
-		} else if table := f.signatures(at.Path, e); table != nil {
-			err = inSourceLost(table.Data(), err) // with all that was inlined
+		} else if at.Lost != "" { // with all that was inlined
+			err = fmt.Errorf("%w; it may be one that was inlined: of some source files %s", err, at.Lost)
 		}
 	}
 	if exact && countCopies(inSource) > 0 {
@@ -48,6 +49,27 @@ func (f *Finder) matching(e *elffile.File, at *File, q Query) ([]elffile.Functio
 	}
 	return f.oneForEachCall(e, at, list, inSource, q), inSource, err
 }
+
+// lost says which parts of the debug information of a file that was looked at are not known; "": none.
+func (f *Finder) lost(path string) string {
+	if missing := f.missing[path]; missing != nil {
+		return missing.Error()
+	}
+	table := f.tables[path]
+	if table == nil {
+		return ""
+	}
+	if list := table.Data().LostUnits(); len(list) > 0 {
+		return "the debug information is in files of their own, " + dwarfinfo.Tell(list)
+	}
+	if _, err := table.Data().Units(); err != nil {
+		return damagedInfo
+	}
+	return ""
+}
+
+// damagedInfo is what is said where debug information of a program cannot be read.
+const damagedInfo = "the debug information is damaged: build the program anew"
 
 // withoutParameters says of a function that is not found that the program has copies by its name, of which debug
 // information does not tell the parameters: g++ does so of what it has inlined wherever it is called.
@@ -97,7 +119,8 @@ func (f *Finder) inSource(e *elffile.File, at *File, q Query) ([]*sourcefunc.Fun
 	if q.Source == "" {
 		found, err := sourcefunc.Find(table.Data(), ask)
 		if err != nil {
-			return nil, nil // damaged: the functions are known all the same
+			at.Lost = damagedInfo
+			return nil, nil // the functions are known all the same
 		}
 		return found, nil
 	}

@@ -50,9 +50,8 @@ func (f *Finder) Lines(file, source string, line int) ([]Function, *File, error)
 }
 
 func (f *Finder) withoutDebugInfo(at *File) error {
-	if name := f.missing[at.Path]; name != "" {
-		return fmt.Errorf("%s shares debug information with other programs in %s, which is not there or is of another "+
-			"build: install the package that has it", at.Name, name)
+	if missing := f.missing[at.Path]; missing != nil {
+		return fmt.Errorf("%s: %w", at.Name, missing)
 	}
 	return fmt.Errorf("%s has no debug information: build it with -g, or install the package that has it", at.Name)
 }
@@ -304,7 +303,7 @@ func (f *Finder) Length(at *File, fn Function, inside uint64, dimension dwarf.Of
 // none, or nobody knows.
 func (f *Finder) Global(at *File, fn Function, name string) (*locals.Variable, error) {
 	l := f.knownLocals(at)
-	if l == nil && f.missing[at.Path] != "" {
+	if l == nil && f.missing[at.Path] != nil {
 		return nil, f.withoutDebugInfo(at)
 	}
 	if l == nil {

@@ -78,8 +78,8 @@ func (f *Finder) onStack(at *File, addr uint64) bool {
 // is known, or nobody has it.
 func (f *Finder) Split(at *File, fn Function) (name, why string) {
 	e, table := f.open[at.Path], f.described(at)
-	if name := f.missing[at.Path]; name != "" {
-		return name, dwarfinfo.SplitMissing
+	if missing := f.missing[at.Path]; missing != nil {
+		return missing.Name, missing.Why
 	}
 	if e == nil || table == nil {
 		return "", ""
@@ -204,9 +204,9 @@ func (f *Finder) signatures(path string, e *elffile.File) *signature.Functions {
 	}
 	if missing := (*dwarffile.MissingError)(nil); errors.As(err, &missing) {
 		if f.missing == nil {
-			f.missing = map[string]string{}
+			f.missing = map[string]*dwarffile.MissingError{}
 		}
-		f.missing[path] = missing.Name
+		f.missing[path] = missing
 	}
 	if f.tables == nil {
 		f.tables = map[string]*signature.Functions{}

@@ -82,7 +82,7 @@ func read(f *elffile.File) (rows []Row, stats Stats, err error) {
 	t := a.table(section{data: exceptions.Data, base: exceptions.Addr}, section{data: debug, debug: true}, code, &stats)
 	t = t.over(known(f, a, code, t))
 	t = changed(f, a, t).over(t)
-	t = signalReturns(f, a, code).over(t)
+	t = signalReturns(f, a).over(t)
 	if t.full {
 		return nil, stats, fmt.Errorf("%s has more than %d rows of call frame information", f.Path, maxRows)
 	}

@@ -20,10 +20,9 @@ type arch struct {
 	// rule gives what the state of a program says: UnwindNone if no rule can say it.
 	rule func(*program) uint32
 
-	// signalReturn is the code that a handler of signals returns to, and nop how many bytes before it its frame begins:
-	// a walk looks up the instruction before a return address.
-	signalReturn []byte
-	nop          uint64
+	// nop is how many bytes before the code that a handler of signals returns to its frame begins: a walk looks up the
+	// instruction before a return address.
+	nop uint64
 
 	// stub is the rule of such stubs. lazyStub is how the first one begins where libraries are linked when they are
 	// called, and lazyStubs are the rows then.
@@ -42,8 +41,7 @@ const (
 var arches = map[elf.Machine]*arch{
 	elf.EM_X86_64: {
 		fp: 6, sp: 7, pc: 16, savedBits: wire.UnwindSavedBitsAMD64, pushes: true, rule: amd64Rule,
-		regs:         amd64Regs(),
-		signalReturn: []byte("\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05"), nop: 1, // mov $rt_sigreturn, %rax; syscall
+		regs: amd64Regs(), nop: 1,
 		stub:     wire.UnwindSP | 1<<amd64Operand,
 		lazyStub: []byte("\xff\x35"), // push; jmp; then, 16 bytes each: jmp, push, jmp
 		lazyStubs: []stubRow{
@@ -54,8 +52,7 @@ var arches = map[elf.Machine]*arch{
 	},
 	elf.EM_AARCH64: {
 		fp: 29, sp: 31, pc: 30, savedBits: wire.UnwindSavedBitsARM64, rule: arm64Rule,
-		regs:         arm64Regs(),
-		signalReturn: []byte("\x68\x11\x80\xd2\x01\x00\x00\xd4"), nop: 4, // mov x8, #rt_sigreturn; svc #0
+		regs: arm64Regs(), nop: 4,
 		stub:     wire.UnwindSP,
 		lazyStub: []byte("\xf0\x7b\xbf\xa9"), // stp x16, x30, [sp, #-16]!
 		lazyStubs: []stubRow{

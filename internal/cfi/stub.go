@@ -61,14 +61,8 @@ func (a *arch) stubs(t *table, f *elffile.File, s elffile.CodeSection) {
 
 // beginsAt is where a program begins; 0 of libraries, which old linkers give an entry, too.
 func beginsAt(f *elffile.File) uint64 {
-	if f.PIE && f.Interp == "" && !alone(f) {
+	if f.PIE && f.Interp == "" && !elffile.Alone(f) {
 		return 0
 	}
 	return f.Entry()
-}
-
-// alone says whether a file needs no other: static programs, the dynamic linker, the vDSO.
-func alone(f *elffile.File) bool {
-	libraries, err := f.Libraries()
-	return f.Interp == "" && err == nil && len(libraries) == 0
 }

@@ -3,6 +3,7 @@
 package dwarffile
 
 import (
+	"fmt"
 	"io"
 	"iter"
 
@@ -23,22 +24,25 @@ type Opener struct {
 	unpacked int64
 }
 
-// A MissingError says that the file is not there that debug information shares with that of other programs.
+// A MissingError says that the file is not known that debug information shares with that of other programs.
 type MissingError struct {
-	// Name is the one that the debug information says.
-	Name string
+	// Name is the one that the debug information says, and Why is what is wrong: "is not there".
+	dwarfinfo.Lost
 }
 
-func (e *MissingError) Error() string { return e.Name + " is not there, or is of another build" }
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("the program shares debug information with other programs in %s, which %s: install the package "+
+		"that has it", e.Name, e.Why)
+}
 
 // Open prepares to read; nil where there is no debug information. Without the file that it shares with other programs
 // it is a *MissingError: most types are there.
 func (o *Opener) Open() (*dwarfinfo.Data, error) {
-	shared, name := elffile.Others{File: o.Debug}.SharedFile()
+	shared, name, why := elffile.Others{File: o.Debug}.SharedFile()
 	if shared == nil && name != "" {
-		return nil, &MissingError{name}
+		return nil, &MissingError{dwarfinfo.Lost{Name: name, Why: why}}
 	}
-	return dwarfinfo.Open(o.sections(o.Debug), dwarfinfo.Others{
+	d, err := dwarfinfo.Open(o.sections(o.Debug), dwarfinfo.Others{
 		Split: o.split,
 		Package: func() dwarfinfo.Sections {
 			program, debug := elffile.Others{File: o.Program}, elffile.Others{File: o.Debug}
@@ -46,6 +50,10 @@ func (o *Opener) Open() (*dwarfinfo.Data, error) {
 		},
 		Shared: func() dwarfinfo.Sections { return o.kept(shared) },
 	})
+	if err == nil && d != nil && shared != nil && d.SharedWrong() != nil {
+		return nil, &MissingError{dwarfinfo.Lost{Name: name, Why: elffile.Damaged}}
+	}
+	return d, err
 }
 
 // sections reads those of a file.

@@ -36,6 +36,8 @@ type Data struct {
 	// units are all that were read, in the order of their offsets; nil until they were looked for.
 	units []*Unit
 	err   error // why they are not known
+	// sharedErr is what is wrong with the file that several programs share.
+	sharedErr error
 	// tables are the tables of abbreviations that were read, by their offset and the sizes of offsets and addresses.
 	tables map[tableKey]*abbreviations
 	// pools are what these share.
@@ -164,13 +166,21 @@ func (d *Data) headers() ([]*Unit, error) {
 	if d.units == nil && d.err == nil {
 		d.units, d.err = d.parts[0].readUnits()
 		if len(d.units) > 0 {
-			d.openShared()
+			d.sharedErr = d.openShared()
 		}
 	}
 	if len(d.units) > 0 {
 		return d.units, nil
 	}
 	return nil, d.err
+}
+
+// SharedWrong says what is wrong with the file that several programs share; nil where nothing is, or there is none.
+func (d *Data) SharedWrong() error {
+	if _, err := d.headers(); err != nil {
+		return nil // of the file itself nothing is known
+	}
+	return d.sharedErr
 }
 
 // header reads the header of a unit.

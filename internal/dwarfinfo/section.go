@@ -243,20 +243,25 @@ func (u *Unit) elsewhere(off uint64) (dwarf.Offset, bool) {
 // supplementary; before, .gnu_debugaltlink): by offsets in its .debug_info (DW_FORM_ref_sup4, DW_FORM_GNU_ref_alt) and
 // in its .debug_str (DW_FORM_strp_sup, DW_FORM_GNU_strp_alt). Its units are partial ones, of types and declarations.
 
-// openShared reads that file; what is damaged is as good as none.
-func (d *Data) openShared() {
+// openShared reads that file, which can have texts alone. Without it nothing is known: parts of everything are in it.
+func (d *Data) openShared() error {
 	if d.others.Shared == nil {
-		return
+		return nil
 	}
 	s := d.others.Shared()
 	if s == nil {
-		return
+		return nil
 	}
 	p, err := d.openPart(s, "")
-	if err != nil || p.info.Size == 0 {
-		return
+	if err != nil {
+		return err
 	}
-	if d.add(p) == nil {
-		d.parts[0].shared = p
+	d.parts[0].shared = p
+	if p.info.Size == 0 {
+		return nil
 	}
+	if err := d.add(p); err != nil {
+		return err
+	}
+	return p.broken
 }

@@ -2,6 +2,7 @@ package elffile
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
 	"encoding/hex"
 	"path/filepath"
@@ -52,12 +53,19 @@ func (f Others) PackageFiles() []string {
 	return out
 }
 
+// Why a file is not taken that has a part of the debug information.
+const (
+	NotThere     = "is not there"
+	OfOtherBuild = "is of another build"
+	Damaged      = "is damaged"
+)
+
 // SharedFile opens the file of which name says that this one's debug information shares it with others, and the caller
-// closes it; "" where there is none. nil: it is not there, or of another build.
-func (f Others) SharedFile() (file *File, name string) {
+// closes it; "" where there is none. nil: why says what is wrong with it.
+func (f Others) SharedFile() (file *File, name, why string) {
 	name, id := f.sharedName()
 	if name == "" {
-		return nil, ""
+		return nil, "", ""
 	}
 	paths := []string{f.inRoot(name)}
 	if !filepath.IsAbs(name) {
@@ -71,15 +79,19 @@ func (f Others) SharedFile() (file *File, name string) {
 	}
 	for _, path := range paths {
 		other, err := f.Open(path)
-		if other == nil || err != nil {
-			continue // damaged: as good as none
+		switch {
+		case other == nil && err == nil:
+			continue
+		case err != nil:
+			why = Damaged
+			continue
+		case other.BuildID == id || (Others{other}).supplement() == id:
+			return other, name, ""
 		}
-		if other.BuildID == id || (Others{other}).supplement() == id {
-			return other, name
-		}
+		why = cmp.Or(why, OfOtherBuild)
 		_ = other.Close() // it was only read
 	}
-	return nil, name
+	return nil, name, cmp.Or(why, NotThere)
 }
 
 // sharedName is what .gnu_debugaltlink says, a name and the build id of the file, or .debug_sup, which has their

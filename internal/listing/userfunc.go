@@ -99,6 +99,10 @@ func (s *Source) userFunctions(r *Result, k *point.Kind, rest string) error {
 			}
 			continue
 		}
+		if at.Lost != "" && (bySource || !k.Has("ret")) {
+			r.problem(fmt.Errorf("%s: functions that were inlined in some source files are not listed: %s",
+				at.Name, at.Lost))
+		}
 		for i := range list {
 			if left.add(k, &list[i]) {
 				continue

@@ -98,6 +98,15 @@ func (c *Calls) At(addr uint64) ([]Call, error) {
 	return out, nil
 }
 
+// Lost says which file has the debug information of the code at an address, where that is not known; "" where it is.
+func (c *Calls) Lost(addr uint64) string {
+	lost, is := c.data.Split(addr)
+	if !is {
+		return ""
+	}
+	return "the debug information is in a file of its own, " + dwarfinfo.Tell([]dwarfinfo.Lost{lost})
+}
+
 // callOf is where a copy is called.
 func (c *Calls) callOf(e *dwarfinfo.Entry) (out Call) {
 	line, _ := e.Val(dwarf.AttrCallLine).(int64)

@@ -118,7 +118,7 @@ func (n *Names) find(id uint64) *namedStack {
 }
 
 // ShortLines say, once for each program, why stacks of programs were short or had
-// no names.
+// no names, or not all that debug information could tell.
 func (n *Names) ShortLines() (lines []string) {
 	for _, t := range n.tables {
 		lines = append(lines, t.short.lines()...)
@@ -130,5 +130,5 @@ func (n *Names) ShortLines() (lines []string) {
 		lines = append(lines,
 			fmt.Sprintf("the stacks of %d processes lack names: files that they had mapped could not be opened", n))
 	}
-	return lines
+	return append(lines, n.Processes.Lost...)
 }

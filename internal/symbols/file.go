@@ -39,7 +39,7 @@ func newFile(f *elffile.File) *file {
 	if err != nil {
 		list = nil
 	}
-	list = withStubs(list, elffile.Stubs(f))
+	list = withSignalReturns(withStubs(list, elffile.Stubs(f)), signalReturns(f))
 	out.functions = make([]function, 0, len(list))
 	for i, fn := range list {
 		if i > 0 && list[i-1].Addr == fn.Addr || len(out.names) > math.MaxUint32-maxName-2 {

@@ -27,6 +27,8 @@ type sources struct {
 	used uint64
 	// known are the answers, by the offset in the file.
 	known map[uint64][]sourcefunc.Call
+	// lost says what of the debug information was asked for and is not known, as far as nobody has taken it yet.
+	lost []string
 }
 
 // newSources keeps what has debug information of a file; nil where there is none. What is kept is not closed.
@@ -83,6 +85,9 @@ func (s *sources) at(addr uint64) []sourcefunc.Call {
 	if err != nil {
 		out = nil // damaged: as good as none
 	}
+	if lost := s.calls.Lost(addr); lost != "" {
+		s.lost = append(s.lost, "may lack functions that were inlined, of which they then have the lines: "+lost)
+	}
 	if s.known == nil || len(s.known) >= maxAnswers {
 		s.known = map[uint64][]sourcefunc.Call{}
 	}
@@ -96,6 +101,9 @@ func (s *sources) open() {
 	data, err := opener.Open()
 	if err == nil && data != nil {
 		s.calls = sourcefunc.NewCalls(data)
+	}
+	if missing := (*dwarffile.MissingError)(nil); errors.As(err, &missing) {
+		s.lost = append(s.lost, "have no lines of the source: "+missing.Error())
 	}
 }
 
@@ -144,7 +152,22 @@ func (t *Namer) callsAt(p *Process, at uint64) []sourcefunc.Call {
 		return nil
 	}
 	t.use(f.sources)
-	return f.sources.at(addr)
+	out := f.sources.at(addr)
+	t.noteLost(m.Path, f.sources)
+	return out
+}
+
+// mostLost bounds what is said of debug information that is not known.
+const mostLost = 16
+
+// noteLost keeps what was found to be lost of the debug information of a file.
+func (t *Namer) noteLost(path string, s *sources) {
+	for _, what := range s.lost {
+		if text := "stacks of " + path + " " + what; len(t.Lost) < mostLost && !slices.Contains(t.Lost, text) {
+			t.Lost = append(t.Lost, text)
+		}
+	}
+	s.lost = nil
 }
 
 // use notes that a file was asked, and forgets the one that was not for longest.

@@ -45,6 +45,8 @@ type Namer struct {
 	Wait *until.Wait
 	// Unopened are processes of which a file could not be opened: most had ended by then.
 	Unopened map[int]bool
+	// Lost says of which files parts of the debug information were needed and are not known, a sentence each.
+	Lost []string
 	// Room lets in who reads the table of a file. Unread is called with what is wrong at the first that is not read for
 	// lack of memory; it may be nil.
 	Room   until.Room
@@ -133,6 +135,11 @@ func (t *Namer) Stack(p *Process, addrs []uint64, marked map[int]bool) []Frame {
 			at--
 		}
 		f := t.frame(p, addr, at)
+		if i > 0 && i == len(addrs)-1 && at < addr {
+			if last := t.frame(p, addr, addr); last.Function == signalReturn && last.Offset == 0 {
+				f, at = last, addr // the stack is cut there, where the mark of the next frame is not seen
+			}
+		}
 		if f.At = at; signal && f.Function == "" {
 			f.Function, f.Offset = signalReturn, 0
 		}

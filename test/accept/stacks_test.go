@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/test/need"
 )
 
 // A stackRow is a row of an aggregation by one stack, as JSON has it.
@@ -152,6 +153,34 @@ probe("uretprobe:BIN:{again,order,handler}", kernel = lambda e: None)
 
 // signalReturn is the function to which handlers of signals return.
 var signalReturn = map[string]string{"amd64": "__restore_rt", "arm64": "__kernel_rt_sigreturn"}
+
+// The frame to which a handler of signals returns has its name where it is the last one of a stack, in a part of a
+// frame that a kernel half takes, and where its address is asked for.
+func TestNameOfSignalFrame(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	const program = `#include <signal.h>
+#include <unistd.h>
+__attribute__((noinline)) void hit(void) { getppid(); __asm__ volatile(""); }
+static void handler(int s) { hit(); __asm__ volatile(""); }
+int main(void) { signal(SIGUSR1, handler); raise(SIGUSR1); return 0; }
+`
+	want := signalReturn[runtime.GOARCH]
+	for _, command := range []string{"gcc -O1", "gcc -O1 -static -s"} {
+		bin := need.Built(t, command, "signal.c", program)
+		for _, body := range []string{"print(e.ustack(4)[3].name)", "print(e.ustack()[3].name)",
+			"print(usym(e.ustack()[3].addr))", "n[e.ustack()[3].name].add()", "n[usym(e.ustack()[3].addr)].add()"} {
+			text := "probe(\"t:syscalls:sys_enter_getppid\", lambda e: " + body + ")\n"
+			if strings.HasPrefix(body, "n[") {
+				text = "n = count()\n" + text
+			}
+			e := startrace(t, "-q", script(t, text), "-c", bin).ok(t)
+			if got := strings.Fields(strings.TrimPrefix(e.stdout, "n:\n")); len(got) == 0 || got[0] != want {
+				t.Errorf("%s: %s: %q, want %s", command, body, e.stdout, want)
+			}
+		}
+	}
+}
 
 // wayRow reads a row of TestStackWays.
 func wayRow(t *testing.T, line string) (way, functionsOf string, n int) {
