@@ -74,6 +74,8 @@ const (
 	SiteLRU        = tree.SiteLRU
 	// SiteThreadEnded is no loss, as SiteLRU.
 	SiteThreadEnded = tree.SiteThreadEnded
+	// SiteSeen is no loss, either.
+	SiteSeen = tree.SiteSeen
 )
 
 // A Site is a place in a script where something can be lost.

@@ -42,7 +42,7 @@ func (b stmts) stmt(s *tree.Stmt) {
 	case tree.SSend:
 		sends{b.code}.send(s)
 	case tree.SCount:
-		b.countHere(tree.SiteKind(s.Int))
+		b.count(tree.SiteKind(s.Int))
 	case tree.SSpanEnter:
 		nesting{b.code}.spanEnter(s)
 	case tree.SSpanStart:
@@ -53,6 +53,15 @@ func (b stmts) stmt(s *tree.Stmt) {
 		pairingOf(span, b.code).spanEnd(s, span, name)
 	default:
 		b.containerStmt(s)
+	}
+}
+
+// count is SCount: what a program sees of its span is counted for that.
+func (b stmts) count(kind tree.SiteKind) {
+	if kind == tree.SiteSeen {
+		b.countSpan(kind)
+	} else {
+		b.countHere(kind)
 	}
 }
 

@@ -25,6 +25,7 @@ const (
 	SiteReturnDeep                  // a call further in than returns are seen, of which only the return is probed
 	SiteThreadEnded                 // a thread ended in a call: that never ended, which is no loss
 	SiteBelow                       // a program at a lock of tables ran below one that has one: an event is lost
+	SiteSeen                        // a system call was seen from its start to its end, before where=: no loss
 	SiteLRU                         // an entry was put into a table that drops its oldest when it is full: no loss yet
 )
 

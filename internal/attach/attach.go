@@ -105,7 +105,10 @@ func (l *Loaded) attach(want func(*program) bool) error {
 		undo()
 		return err
 	}
-	return l.pairsFrom(todo)
+	begun := spanCalls{l}.from(todo)
+	err := l.pairsFrom(todo)
+	spanCalls{l}.noteSeen(begun)
+	return err
 }
 
 // explainFiles says what to do where the process may open no more files (EMFILE). For programs at functions it changes

@@ -57,6 +57,7 @@ func (l *Loaded) Disable() { l.detach(l.selected(func(*program) bool { return tr
 // the background, in any order.
 func (l *Loaded) detach(programs []*program) {
 	l.pairsUntil(programs)
+	spanCalls{l}.until(programs)
 	for _, p := range slices.Backward(programs) {
 		l.keepUnseen(p, p.points)
 		for _, pt := range p.points {

@@ -12,6 +12,7 @@ import (
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/bpf"
+	"github.com/startrace/startrace/internal/callcount"
 	"github.com/startrace/startrace/internal/kernel"
 )
 
@@ -45,6 +46,9 @@ type Options struct {
 	// Fit gives an error where too little memory is left for programs, which the kernel's check of them takes. It is
 	// asked once the maps are made. If it is nil, nobody knows.
 	Fit func() error
+	// Calls says whose calls are counted beside programs that can miss some. known is false where that cannot be said
+	// to perf. If it is nil, none are counted.
+	Calls func() (of callcount.Scope, known bool)
 	// Shared has the maps that several units use. If it is nil, there is one unit.
 	Shared *Shared
 }
@@ -80,6 +84,9 @@ type Loaded struct {
 	// pairings are what is left out of the counts of pairs, by the index of the site in Unit.Sites. It is nil until a
 	// probe with such a site is attached.
 	pairings map[int]pairing
+	// calls count the system calls of spans, by the index of the span in the unit. It is nil until programs are
+	// attached that can miss calls.
+	calls map[int]*callCount
 	// unread is the first reason why program.unseen is less than what a closed spot has missed. It is nil if all was
 	// read.
 	unread error

@@ -60,6 +60,10 @@ type Loss struct {
 	// AnyCall is set for a LossMissed whose count is of system calls of any name, though the program is about some of
 	// them only.
 	AnyCall bool
+	// Made, if it is not 0, is set for a LossMissed that was counted beside the programs (missedcalls.go): how many
+	// calls of those names there were in the processes that are traced. Exact: that many were missed, no less.
+	Made  uint64
+	Exact bool
 }
 
 // Losses gives all losses so far that are not zero. First come those that the kernel has counted, summed for each probe
@@ -96,6 +100,7 @@ func (l *Loaded) Losses() (losses []Loss, complete bool, err error) {
 		add(LossUnseen, p.Probe, p.unseen+unseen)
 		err = cmp.Or(err, unread)
 	}
+	losses = spanCalls{l}.missed(losses)
 	for i := range l.unit.Sites {
 		if n, s := l.siteCount(i), &l.unit.Sites[i]; n != 0 && isLoss(s.Kind) {
 			losses = append(losses, Loss{Probe: s.Probe, Kind: s.Kind, Count: n, Site: s})
@@ -119,9 +124,9 @@ func missedBy(p *tree.Program) (kind bpfgen.SiteKind, counts bool) {
 }
 
 // isLoss reports whether what a site of this kind counts was lost. The other sites count entries of a table that drops
-// its oldest, and calls whose thread ended.
+// its oldest, calls whose thread ended, and calls that were seen.
 func isLoss(kind bpfgen.SiteKind) bool {
-	return kind != bpfgen.SiteLRU && kind != bpfgen.SiteThreadEnded
+	return kind != bpfgen.SiteLRU && kind != bpfgen.SiteThreadEnded && kind != bpfgen.SiteSeen
 }
 
 // EndedIn is how many calls of the spans of a probe had not ended when their thread did, since Load.

@@ -67,6 +67,11 @@ func (s *Syscall) IsNoReturn() bool {
 		s.IsOfProbes()
 }
 
+// Forks reports whether the call returns twice.
+func (s *Syscall) Forks() bool {
+	return slices.Contains([]string{"clone", "clone3", "fork", "vfork"}, s.Name)
+}
+
 // IsOfProbes reports whether it is no program's call: it stands in code that the kernel puts into traced programs, for
 // probes at returns (uretprobe, from 6.11 on) and at instructions (uprobe, from 6.18 on). Patterns do not mean it.
 func (s *Syscall) IsOfProbes() bool { return s.Name == "uretprobe" || s.Name == "uprobe" }

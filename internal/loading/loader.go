@@ -12,6 +12,7 @@ package loading
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/binary"
+	"github.com/startrace/startrace/internal/callcount"
 	"github.com/startrace/startrace/internal/explain"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/memory"
@@ -119,7 +121,15 @@ func (l *Loader) Options(p *parts.Part) attach.Options {
 	return attach.Options{TracepointID: l.Run.Machine.TracepointID, Features: facts.Features,
 		ReturnsAsEntries: facts.ReturnsAsEntries, Tracefs: facts.TracefsPath,
 		Drain: func() error { return l.Run.Drain(p) }, Stop: l.Run.Unwanted, Shared: l.Common.Maps,
-		LoadedAt: l.loadedAt, InGroup: memory.InGroup, Fit: l.Run.Fit}
+		LoadedAt: l.loadedAt, InGroup: memory.InGroup, Fit: l.Run.Fit, Calls: l.calls}
+}
+
+// calls says whose system calls are counted beside programs. Perf knows no users, and has another idea of groups.
+func (l *Loader) calls() (of callcount.Scope, known bool) {
+	cgroup, user := l.Run.Target.Passing()
+	of = callcount.Scope{Self: os.Getpid(), Held: l.Run.Target.Held()}
+	of.PIDs, of.Follow = l.Run.Target.Members()
+	return of, cgroup.ID == 0 && user == nil
 }
 
 // KeepTypes makes later parts know the types of containers.

@@ -4,6 +4,7 @@ package loss
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ const (
 
 var texts = map[bpfgen.SiteKind]text{
 	attach.LossMissed: {"event",
-		"up to %s of %s not seen: the kernel skips a program while another runs on the same CPU",
+		"%s of %s not seen: the kernel skips a program while another runs on the same CPU",
 		"aggregations then count too little by at most that; --exact misses no system call, and " +
 			"rawtracepoint: and fentry: see what comes in interrupts", ofProbe},
 	attach.LossChildren: {"new process",
@@ -156,7 +157,7 @@ func describe(l Loss, more string) string {
 		text.noun, text.format = "loss", "%s of an unknown kind at %s"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, text.format, format.Count(l.Count, text.noun), nameOf(p, l.Loss, text.of))
+	fmt.Fprintf(&b, text.format, numberOf(l, text.noun), nameOf(p, l.Loss, text.of))
 	if l.Site != nil {
 		if l.Site.What != "" && l.Kind == bpfgen.SiteError {
 			b.WriteString(": " + l.Site.What)
@@ -169,13 +170,46 @@ func describe(l Loss, more string) string {
 	if l.Taken > 0 {
 		fmt.Fprintf(&b, ", and %s without a start %s taken for theirs", format.Count(l.Taken, "end"), areOf(l.Taken))
 	}
-	if l.AnyCall {
-		b.WriteString(", and counts that at system calls of whatever name and process")
-	}
+	b.WriteString(ofOthers(l))
 	if cure := cureOf(p, l.Loss, text); cure != "" {
 		b.WriteString("; " + cure)
 	}
 	return b.String()
+}
+
+// numberOf is the number of a loss with its noun. Of what the kernel has skipped it is a bound, but where calls were
+// counted beside the programs, and the probe wants all of them.
+func numberOf(l Loss, noun string) string {
+	switch n := format.Count(l.Count, noun); {
+	case l.Kind != attach.LossMissed:
+		return n
+	case l.Made == 0:
+		return "up to " + n
+	case l.Exact && l.wantsAll():
+		return fmt.Sprintf("%d of the %s", l.Count, format.Count(l.Made, "call"))
+	default:
+		return fmt.Sprintf("up to %d of the %s", l.Count, format.Count(l.Made, "call"))
+	}
+}
+
+// ofOthers says of which other events the number of a loss can be.
+func ofOthers(l Loss) string {
+	switch traced := l.plan.Target; {
+	case l.AnyCall:
+		return ", and counts that at system calls of whatever name and process"
+	case l.Kind == attach.LossMissed && l.Made == 0 && (traced.PID > 0 || traced.Passing()):
+		return ", and counts that in all processes"
+	}
+	return ""
+}
+
+// wantsAll reports whether each event of the probe's points is one of the probe.
+func (l Loss) wantsAll() bool {
+	p := l.probe()
+	return p != nil && p.Where == nil && !slices.ContainsFunc(p.Points, func(p plan.Point) bool {
+		_, plain := p.(*plan.Pattern)
+		return !plain
+	})
 }
 
 // DescribeFull is Describe for what user code could not add to a container.

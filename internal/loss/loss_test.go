@@ -2,6 +2,7 @@ package loss
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"go.starlark.net/syntax"
@@ -36,12 +37,13 @@ func TestDescribeLoss(t *testing.T) {
 			"up to 4 events of syscall:openat not seen: the kernel skips a program while another runs on the same " +
 				"CPU; aggregations then count too little by at most that; --exact misses no system call, and " +
 				"rawtracepoint: and fentry: see what comes in interrupts"},
-		// > That number is what the kernel has counted: how often it did not run a program of the probe.
+		// > There, and of other kinds of points, the line has what the kernel counts of programs: "up to 4 events of
+		// > syscall:openat not seen".
+		// > That is how often it did not run a program of the probe.
 		// > It counts so for all processes, for `syscall:` at system calls of all names, and for an event with a start
 		// > and an end at both.
-		// > What of it the probe would have passed over nobody knows, so the number can be far above what was missed:
-		// > with `-c` or `-p` on a busy machine nothing may be missing at all.
-		// > Ends without a start and starts without an end, which are said, too, can be part of it.
+		// > What of it the probe would have passed over nobody knows, so that number can be far above what was missed.
+		// > Ends without a start and starts without an end, which are said, too, can be part of the number.
 		{attach.Loss{Kind: attach.LossMissed, Count: 4, AnyCall: true},
 			"up to 4 events of syscall:openat not seen: the kernel skips a program while another runs on the same " +
 				"CPU, and counts that at system calls of whatever name and process; " +
@@ -86,6 +88,28 @@ func TestDescribeLoss(t *testing.T) {
 	for kind := bpfgen.SiteFull; kind <= bpfgen.SiteReturnDeep; kind++ {
 		if texts[kind].format == "" {
 			t.Errorf("no text for losses of kind %d", kind)
+		}
+	}
+}
+
+// What was counted beside the programs is told with how many calls there were, and else of whom the number is.
+func TestDescribeMissed(t *testing.T) {
+	p := &plan.Plan{Target: plan.Target{PID: 7}, Probes: []*plan.Probe{{ID: 0, Name: "all"},
+		{ID: 1, Name: "some", Where: &plan.Func{}}, {ID: 2, Name: "made", Points: []plan.Point{&plan.Event{}}}}}
+	missed := func(probe int, made uint64, exact bool) Loss {
+		l := attach.Loss{Kind: attach.LossMissed, Probe: probe, Count: 3, Made: made, Exact: exact}
+		return Loss{Loss: l, plan: p}
+	}
+	const why = " not seen: the kernel skips a program while another runs on the same CPU"
+	for want, l := range map[string]Loss{
+		"3 of the 20000 calls of all" + why + "; ":                             missed(0, 20_000, true),
+		"up to 3 of the 20000 calls of all" + why + "; ":                       missed(0, 20_000, false),
+		"up to 3 of the 20000 calls of some" + why + "; ":                      missed(1, 20_000, true),
+		"up to 3 of the 20000 calls of made" + why + "; ":                      missed(2, 20_000, true),
+		"up to 3 events of all" + why + ", and counts that in all processes; ": missed(0, 0, false),
+	} {
+		if got := describe(l, ""); !strings.HasPrefix(got, want) {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -263,6 +263,15 @@ func (t *Target) PIDs() []int {
 	return append(slices.Clone(t.pids), procs.Descendants(t.pids)...)
 }
 
+// Members are the processes that are traced now, by the numbers they have here, and whether what they start is traced,
+// too; none: all processes.
+func (t *Target) Members() (pids []int, follow bool) {
+	if t.child != nil {
+		return []int{t.child.PID()}, true
+	}
+	return t.PIDs(), t.follow
+}
+
 // Stops reports whether the command can be stopped when it has its memory, for what Release calls then.
 func (t *Target) Stops() bool { return t.child != nil && t.child.Unheld() == nil }
 

@@ -216,13 +216,13 @@ func tracedBy(t testing.TB, e ended, report string) (ended, done) {
 }
 
 // lossLine is a line about losses on standard error: a number of events, updates or calls.
-var lossLine = regexp.MustCompile(`(?m)(\d[\d,]*) (?:events?|updates?|calls?|returns?|ends?|values?|pairs?|stacks?) ` +
-	`(?:of .*?)?(?:lost|not seen|dropped|missed)`)
+var lossLine = regexp.MustCompile(`(?m)(\d[\d,]*) (?:of the \d+ )?` +
+	`(?:events?|updates?|calls?|returns?|ends?|values?|pairs?|stacks?) (?:of .*?)?(?:lost|not seen|dropped|missed)`)
 
-// skipLine is one about programs that the kernel did not run, and returns that it did not follow. It counts those of
-// all processes, so the number is an upper bound of what is missing of the traced ones.
+// skipLine is one about programs that the kernel did not run, and returns that it did not follow. The number is an
+// upper bound of what is missing of the processes that are traced, and can be that of all.
 var skipLine = regexp.MustCompile(
-	`(?m)up to (\d[\d,]*) (?:events?|calls?) of .*? not seen: the kernel (?:skips|remembers)`)
+	`(?m)(\d[\d,]*) (?:of the \d+ )?(?:events?|calls?) of .*? not seen: the kernel (?:skips|remembers)`)
 
 // lost adds up the losses that a run reported, with what the kernel skipped.
 func (e ended) lost(t testing.TB) int {
@@ -281,7 +281,7 @@ func (e ended) hasLines(t *testing.T, got, want []string) {
 // words is what a run says on standard error, but for what the kernel skipped, or does not count (before 5.12).
 func (e ended) words() string { return skippedLine.ReplaceAllString(e.stderr, "") }
 
-var skippedLine = regexp.MustCompile(`(?m)^startrace: (?:up to \d.* not seen: the kernel skips .*|` +
+var skippedLine = regexp.MustCompile(`(?m)^startrace: (?:(?:up to )?\d.* not seen: the kernel skips .*|` +
 	`this kernel does not count the events that it drops itself.*)\n`)
 
 // sum adds up the numbers of the lines on standard error that are like this.
