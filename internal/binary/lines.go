@@ -257,6 +257,8 @@ func (f *Finder) localsOf(at *File, e *elffile.File, table *signature.Functions)
 		return frames.CFA(pc)
 	}
 	l.Thread = func(offset uint64) (int64, bool) { return elffile.ThreadOffset(e, offset) }
+	l.Slot = func(address uint64) (uint64, bool) { return elffile.SlotOf(e, address) }
+	l.Import = func(name string) (uint64, bool, bool) { return elffile.ImportOf(e, name) }
 	if f.locals == nil {
 		f.locals = map[string]*locals.Finder{}
 	}

@@ -152,7 +152,10 @@ func (f *Finder) lookUpGlobal(as view, from Viewpoint, text string) (*Variable, 
 		return nil, err
 	}
 	found, err := g.seenBy(as)
-	if found == nil || err != nil {
+	if found == nil && err == nil {
+		return f.imported(g.declared(as), want.name), nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	return f.globalAt(found, want.name)
@@ -169,8 +172,42 @@ func (f *Finder) globalAt(g *global, name string) (*Variable, error) {
 		return v, nil
 	}
 	p, err := placeOf(e, f.Arch, f.Thread)
-	v.Place = p
+	v.Place = f.linkedPlace(p)
 	return v, err
+}
+
+// imported is a variable that another file has; nil where it is not known where it is.
+func (f *Finder) imported(g *global, name string) *Variable {
+	if g == nil || f.Import == nil {
+		return nil
+	}
+	v := &Variable{Name: name}
+	chain := f.Data.Origins(g.entry)
+	v.Type, _ = dwarfinfo.Attribute(chain, dwarf.AttrType).(dwarf.Offset)
+	if linked, ok := dwarfinfo.Attribute(chain, dwarf.AttrLinkageName).(string); ok {
+		name = linked
+	}
+	at, word, ok := f.Import(name)
+	switch v.Place.Kind = location.Memory; {
+	case !ok:
+		return nil
+	case word:
+		v.Place.Value = location.LoadAt(at)
+	default:
+		v.Place.Value = location.StaticAt(at)
+	}
+	return v
+}
+
+// linkedPlace is the place of a variable in the process, where the dynamic linker may have taken that of another file.
+func (f *Finder) linkedPlace(p location.Place) location.Place {
+	if f.Slot == nil || p.Kind != location.Memory || p.Value.Op != location.Static {
+		return p
+	}
+	if word, ok := f.Slot(uint64(p.Value.N)); ok {
+		p.Value = location.LoadAt(word)
+	}
+	return p
 }
 
 // placeOf is where the entry of a variable says that it is; nowhere also what the linker has left out.

@@ -269,6 +269,18 @@ func (g *globals) sharedAround(as view) *global {
 	return nil
 }
 
+// declared is one that another file of the process has, as the source of a function declares it; nil where none does.
+func (g *globals) declared(as view) *global {
+	for _, namespace := range around(as) {
+		for _, one := range g.list {
+			if one.shared && !one.defined && one.namespace == namespace {
+				return one
+			}
+		}
+	}
+	return nil
+}
+
 // distinct are those that are not the same variable. Go has copies of none.
 func (g *globals) distinct() (out []*global) {
 	for _, one := range g.list {

@@ -125,6 +125,14 @@ type Expr struct {
 	Signed bool
 }
 
+// LoadAt is the address that a word of the file has, wherever the file is loaded.
+func LoadAt(word uint64) *Expr {
+	return &Expr{Op: Load, Size: 8, Args: []*Expr{StaticAt(word)}}
+}
+
+// StaticAt is an address of the file, wherever the file is loaded.
+func StaticAt(address uint64) *Expr { return &Expr{Op: Static, N: int64(address)} }
+
 // constant is a number.
 func constant(n int64) *Expr { return &Expr{Op: Const, N: n} }
 

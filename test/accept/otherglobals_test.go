@@ -1,0 +1,62 @@
+package accept
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/test/need"
+)
+
+// The files of a program in which several have a variable of one name. Each function gives what it sees itself.
+const (
+	libraryFirst  = "int limit = 1, same = 10;\nint first(int k) { limit += k; same += k; return limit * 1000 + same; }\n"
+	librarySecond = "int same = 500;\nstatic int own = 3;\n" +
+		"__attribute__((visibility(\"hidden\"))) int hidden = 6;\n" +
+		"int second(int k) { same += k; own += k; hidden += k; return same * 1000 + own + hidden; }\n"
+	otherMain = `extern int limit, apart;
+int first(int), second(int);
+__attribute__((noinline)) int here(int k) { limit += k; apart++; return limit * 1000 + apart; }
+int main(void) { return first(1) + here(100) + second(2) + first(3) + here(200) == 0; }
+`
+)
+
+// A variable is the one that the code of the function uses, in whichever file the dynamic linker has put it: what the
+// function gives is made of it.
+//
+// > Where another file of the process has the variable that is meant, as the program has a copy of a library's, it is
+// > that one.
+// > So is one that the source only declares.
+func TestGlobalsOfOtherFiles(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	for _, compiler := range []string{"gcc -g -O0", "gcc -g -O2", "gcc -g -O0 -no-pie", "clang -g -O0"} {
+		dir := t.TempDir()
+		for name, source := range map[string]string{"first": libraryFirst, "second": librarySecond} {
+			built := need.Built(t, compiler+" -shared -fPIC -Wl,-soname,lib"+name+".so", name+".c", source)
+			if err := os.Rename(built, filepath.Join(dir, "lib"+name+".so")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		program := need.BuiltOf(t, compiler+" -L"+dir+" -Wl,-rpath,"+dir+" -Wl,--no-as-needed -lfirst -lsecond",
+			map[string]string{"main.c": otherMain, "apart.c": "int apart = 5;\n"})
+		e := startrace(t, "-q", script(t, strings.NewReplacer("DIR", dir, "BIN", program).Replace(`
+probe("ufunc:DIR/libfirst.so:first", lambda e: print("first", e.ret == e.globals.limit * 1000 + e.globals.same,
+                                                     e.globals.limit, e.globals.same, e.start.globals.limit))
+probe("ufunc:DIR/libsecond.so:second", lambda e: print(
+    "second", e.ret == e.globals.same * 1000 + e.globals.own + e.globals.hidden, e.globals.same))
+`)), "-c", program).ok(t)
+		want := []string{"first True 2 11 1", "first True 105 16 102", "second True 13"}
+		if !t.Run(compiler, func(t *testing.T) { equalLines(t, lines(e.stdout), want) }) {
+			t.Log(e.stderr)
+		}
+		if strings.HasPrefix(compiler, "clang") {
+			continue // it does not tell of what a source only declares
+		}
+		e = startrace(t, "-q", "-e", strings.ReplaceAll(`
+probe("ufunc:BIN:here", lambda e: print(e.ret == e.globals.limit * 1000 + e.globals.apart, e.globals.limit))
+`, "BIN", program), "-c", program).ok(t)
+		equalLines(t, lines(e.stdout), []string{"True 102", "True 305"})
+	}
+}
