@@ -168,7 +168,7 @@ func (b inliner) inlined(f *frame, block *tree.Block, falls bool, pos plan.Pos) 
 	for _, r := range constantsLast(f.returns) {
 		e := b.u.named(b.rv(r.v, r.stmt.Pos), t)
 		var ok bool
-		if t, ok = types.Join(t, signless(e, t)); !ok {
+		if t, ok = types.Join(t, chosen(e)); !ok {
 			refuse(r.stmt.Pos, "this returns %s, elsewhere %s: a function in a kernel half returns one kind of "+
 				"value, or None%s", returnedInWords(r.v), inWords(t), besides(r.v, exprVal(&tree.Expr{Type: t})))
 		}

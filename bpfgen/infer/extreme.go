@@ -33,9 +33,10 @@ func extreme(op tree.Op) func(*body, []arg, plan.Pos) val {
 			return extremeText(b, op, args, pos)
 		}
 		for _, a := range args {
-			out.Args = append(out.Args, b.num(a.v, a.pos))
+			e := b.num(a.v, a.pos)
+			out.Args = append(out.Args, e)
+			out.Type, _ = types.Join(out.Type, chosen(e))
 		}
-		out.Type = joinedType(out.Args)
 		return exprVal(out)
 	}
 }
@@ -85,16 +86,4 @@ func extremeOf(op tree.Op, args []arg) (val, bool) {
 		list = append(list, list[0])
 	}
 	return foldedVal(map[tree.Op]fold.Function{tree.OpMin: fold.Min, tree.OpMax: fold.Max}[op].Call(list))
-}
-
-// joinedType is the type of one of several values; constants take the sign of the others.
-func joinedType(list []*tree.Expr) (t types.Type) {
-	for _, constants := range []bool{false, true} {
-		for _, e := range list {
-			if (e.Op == tree.OpConst) == constants {
-				t, _ = types.Join(t, signless(e, t))
-			}
-		}
-	}
-	return t
 }

@@ -2,7 +2,6 @@ package infer
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"go.starlark.net/resolve"
@@ -22,7 +21,9 @@ import (
 // pinned: it lives in one local of the tree from here on, of a type that
 // holds all that is assigned, so every way through the loop finds it there.
 // The type is found by walking the body, and throwing the result away, until
-// no assignment widens it.
+// no assignment widens it. From an assignment to the next place where several
+// ways meet the variable is what was assigned (read), with its own type: an int
+// without a sign has none, though the variable has one elsewhere.
 
 // writeOut counts an iteration that is written out.
 func (b walker) writeOut(pos plan.Pos) {
@@ -128,11 +129,15 @@ func (b walker) branchStmt(s *syntax.BranchStmt) bool {
 // pinned runs the walk of a loop with its variables pinned.
 func (b walker) pinned(s *syntax.ForStmt, walk func()) {
 	pins := b.pinVars(s)
+	list := slices.DeleteFunc(assigned([]syntax.Stmt{s}), func(bind *resolve.Binding) bool {
+		return b.frame.pins[bind] == nil
+	})
+	sortBindings(list)
 	for range maxRounds {
 		for _, p := range pins {
 			p.widened = false
 		}
-		b.rehearse(walk)
+		b.rehearse(list, walk)
 		if !widened(pins) {
 			break
 		}
@@ -140,19 +145,25 @@ func (b walker) pinned(s *syntax.ForStmt, walk func()) {
 	for _, p := range pins {
 		b.prog.Locals[p.local].Type = p.t
 	}
-	list := slices.Collect(maps.Keys(pins))
-	sortBindings(list)
 	for _, bind := range list {
-		p := pins[bind]
-		b.assignPin(p, b.frame.Vars.At(bind), start(s))
-		b.frame.Vars.Set(bind, exprVal(b.local(p.local, start(s))))
+		if p := pins[bind]; p != nil {
+			b.assignPin(p, b.frame.Vars.At(bind), start(s))
+		}
 	}
+	b.readPins(list, start(s))
 	before := b.frame.Vars
 	walk()
-	b.frame.Vars = before // temporaries of the body are gone, pins are in place
-	for bind, p := range pins {
-		b.frame.Vars.Set(bind, exprVal(b.local(p.local, start(s))))
+	b.frame.Vars = before // temporaries of the body are gone
+	b.readPins(list, start(s))
+	for bind := range pins {
 		delete(b.frame.pins, bind)
+	}
+}
+
+// readPins makes variables be read where they are pinned: several ways meet here.
+func (b walker) readPins(list []*resolve.Binding, pos plan.Pos) {
+	for _, bind := range list {
+		b.frame.Vars.Set(bind, exprVal(b.local(b.frame.pins[bind].local, pos)))
 	}
 }
 
@@ -174,8 +185,8 @@ func (b walker) pinVars(s *syntax.ForStmt) map[*resolve.Binding]*pin {
 		if !ok || b.frame.pins[bind] != nil || pins[bind] != nil {
 			continue
 		}
-		e := b.rv(v, start(s))
-		p := &pin{t: e.Type, local: b.newLocal(bind.First.Name, e.Type)}
+		t := chosen(b.rv(v, start(s)))
+		p := &pin{t: t, local: b.newLocal(bind.First.Name, t)}
 		pins[bind] = p
 		if b.frame.pins == nil {
 			b.frame.pins = map[*resolve.Binding]*pin{}
@@ -186,13 +197,13 @@ func (b walker) pinVars(s *syntax.ForStmt) map[*resolve.Binding]*pin {
 	return pins
 }
 
-// rehearse walks without leaving anything but wider pins.
-func (b walker) rehearse(walk func()) {
+// rehearse walks a loop that assigns variables without leaving anything but wider pins.
+func (b walker) rehearse(list []*resolve.Binding, walk func()) {
 	m := b.mark()
-	for bind, p := range b.frame.pins {
+	for _, p := range b.frame.pins {
 		b.prog.Locals[p.local].Type = p.t
-		b.frame.Vars.Set(bind, exprVal(b.local(p.local, plan.Pos{})))
 	}
+	b.readPins(list, plan.Pos{})
 	b.inBlock(walk)
 	b.back(m)
 }
@@ -200,18 +211,18 @@ func (b walker) rehearse(walk func()) {
 // set gives a variable a value: a pinned one is assigned in its place.
 func (b walker) set(id *syntax.Ident, v val, pos plan.Pos) {
 	bind := id.Binding.(*resolve.Binding)
-	p := b.frame.pins[bind]
-	if p == nil {
-		b.frame.Vars.Set(bind, b.bind(id.Name, v, pos))
+	if p := b.frame.pins[bind]; p != nil {
+		b.frame.Vars.Set(bind, b.assignPin(p, v, pos))
 		return
 	}
-	b.assignPin(p, v, pos)
-	b.frame.Vars.Set(bind, exprVal(b.local(p.local, pos)))
+	b.frame.Vars.Set(bind, b.bind(id.Name, v, pos))
 }
 
-func (b walker) assignPin(p *pin, v val, pos plan.Pos) {
+// assignPin assigns a pinned variable, and gives what it is until several ways meet: its place, or the value, if that
+// is an int of another type.
+func (b walker) assignPin(p *pin, v val, pos plan.Pos) val {
 	e := b.rv(v, pos)
-	t, ok := types.Join(p.t, e.Type)
+	t, ok := types.Join(p.t, chosen(e))
 	if !ok {
 		begin := ""
 		if v.typ().Label != "" || p.t.Label != "" {
@@ -223,7 +234,15 @@ func (b walker) assignPin(p *pin, v val, pos plan.Pos) {
 		p.t, p.widened = t, true
 		b.prog.Locals[p.local].Type = t
 	}
+	own := e.Type.Kind == types.Int && t.Kind == types.Int && !e.Type.Equal(t)
+	if own {
+		e = b.bind(b.prog.Locals[p.local].Name, exprVal(e), pos).expr
+	}
 	b.emit(&tree.Stmt{Op: tree.SAssign, Int: p.local, Exprs: []*tree.Expr{convert(e, t)}, Pos: pos})
+	if own {
+		return exprVal(e)
+	}
+	return exprVal(b.local(p.local, pos))
 }
 
 // rangeLoop is a loop over a range as a SFor.

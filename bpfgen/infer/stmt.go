@@ -7,6 +7,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/persistent"
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -223,11 +224,24 @@ func (b walker) merge(x, y vars, then, els *tree.Block, pos plan.Pos) vars {
 			out.Delete(bind)
 		case same(xv, yv):
 			out.Set(bind, xv)
+		case b.inPin(bind, xv, yv):
+			out.Set(bind, exprVal(b.local(b.frame.pins[bind].local, pos)))
 		default:
 			out.Set(bind, b.joinVar(bind.First.Name, xv, yv, then, els, pos))
 		}
 	}
 	return out
+}
+
+// inPin reports whether a variable that is x on one way and y on the other is read where it is pinned: both are there,
+// and together they are of no other type.
+func (b walker) inPin(bind *resolve.Binding, x, y val) bool {
+	p := b.frame.pins[bind]
+	if p == nil || x.expr == nil || y.expr == nil {
+		return false
+	}
+	t, ok := types.Join(chosen(x.expr), chosen(y.expr))
+	return ok && t.Equal(p.t)
 }
 
 // joinVar is a variable that is x on one way and y on the other.

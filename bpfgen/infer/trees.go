@@ -130,11 +130,19 @@ func assumeNotNone(e *tree.Expr) *tree.Expr {
 	return &tree.Expr{Op: tree.OpAssume, Type: t, Args: []*tree.Expr{e}, Pos: e.Pos}
 }
 
-func signless(e *tree.Expr, other types.Type) types.Type {
-	if e.Op == tree.OpConst && e.Type.Equal(types.I64) && e.Int >= 0 && other.Kind == types.Int && other.Unsigned64() {
-		return types.U64
+// chosen is the type of e as one of several values: a constant that is not negative takes the sign of the others.
+func chosen(e *tree.Expr) types.Type {
+	t := e.Type
+	switch {
+	case e.Op == tree.OpConst && t.Equal(types.I64) && e.Int >= 0:
+		return types.LiteralOf(width(e))
+	case e.Op == tree.OpTuple || e.Op == tree.OpRecord:
+		t.Elems = make([]types.Type, len(e.Args))
+		for i, a := range e.Args {
+			t.Elems[i] = chosen(a)
+		}
 	}
-	return e.Type
+	return t
 }
 
 func sameExpr(x, y *tree.Expr) bool {
@@ -339,13 +347,13 @@ func arithType(op tree.Op, l, r *tree.Expr) types.Type {
 		}
 		return types.I64
 	case tree.OpShl:
-		if lu && !l.Type.Signed {
+		if lu {
 			return types.U64
 		}
 		return types.I64
 	case tree.OpShr:
-		if lu && !l.Type.Signed {
-			return l.Type.Present()
+		if lu {
+			return types.IntOf(width(l), false)
 		}
 		return types.I64
 	}

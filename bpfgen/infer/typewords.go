@@ -191,6 +191,7 @@ func ofElems(t types.Type, f func(types.Type) types.Type) types.Type {
 // stored is the type in which a table keeps values of type t: ints with 64
 // bits, so that updates can be atomic.
 func stored(t types.Type) types.Type {
+	t = t.Kept()
 	switch t.Kind {
 	case types.Int:
 		t.Bits = 64
@@ -209,6 +210,7 @@ func storedAll(t types.Type) types.Type {
 // keyType is the type in which a key is kept: an int constant must not
 // decide the width.
 func keyType(t types.Type) types.Type {
+	t = t.Kept()
 	t.Trusted = false
 	if t.Kind == types.Str {
 		t.Cap = (t.Cap + 7) &^ 7

@@ -228,7 +228,7 @@ func (b *body) readable(v val, pos plan.Pos) *tree.Expr {
 func (u *unit) joinExprs(x, y *tree.Expr) (_, _ *tree.Expr, _ types.Type, ok bool) {
 	x, y = u.named(x, y.Type), u.named(y, x.Type)
 	x, y = narrow(x, y.Type), narrow(y, x.Type)
-	t, ok := types.Join(signless(x, y.Type), signless(y, x.Type))
+	t, ok := types.Join(chosen(x), chosen(y))
 	if ok {
 		x, y = convert(x, t), convert(y, t)
 	}

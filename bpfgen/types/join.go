@@ -30,7 +30,7 @@ func joinPresent(t, u Type) (Type, bool) {
 	case isAddress(t) && isAddress(u) && (t.Kind != u.Kind || t.Label != u.Label):
 		return Type{Kind: Bytes, Cap: max(t.Cap, u.Cap, 4), Label: "inet"}, true
 	case t.IsName() && u.IsName() && t.Label != u.Label,
-		t.IsName() && u.Literal, t.Literal && u.IsName():
+		t.IsName() && u.isText(), t.isText() && u.IsName():
 		return Name, true
 	case t.Kind != u.Kind && t.Label+u.Label != "":
 		return t, false
@@ -66,6 +66,9 @@ func joinPresent(t, u Type) (Type, bool) {
 	return t, true
 }
 
+// isText reports whether t is a constant string, or one of several.
+func (t Type) isText() bool { return t.Kind == Str && t.Literal }
+
 // isAddress reports whether t is what inet() gives: the 4 bytes of an IPv4
 // address as an int, or the bytes of either. Of two kinds it is the bytes, whose
 // number tells.
@@ -74,14 +77,14 @@ func isAddress(t Type) bool {
 		t.Kind == Bytes && (t.Label == "inet" || t.Label == "inet4" || t.Label == "inet6")
 }
 
-// joinPointers joins a pointer with an int: both are then plain addresses. The
-// int may have been joined with others before.
+// joinPointers joins a pointer with an int: both are then plain addresses. The int may have been joined with others
+// before. Beside a constant a pointer has a sign, since it can be an error of the kernel, which is a negative number.
 func joinPointers(t, u Type) (Type, bool) {
 	switch {
 	case t.Kind == Ptr && u.Kind == Int:
-		return joinInts(U64, u), true
+		return joinInts(U64, u.Kept()), true
 	case t.Kind == Int && u.Kind == Ptr:
-		return joinInts(t, U64), true
+		return joinInts(t.Kept(), U64), true
 	}
 	return t, false
 }
@@ -95,6 +98,7 @@ func joinInts(t, u Type) Type {
 	}
 	if t.Signed == u.Signed {
 		t.Bits = max(t.Bits, u.Bits)
+		t.Literal = t.Literal && u.Literal
 		return t
 	}
 	s, un := t, u

@@ -11,6 +11,7 @@ func some() []types.Type {
 	str, ip := types.StrOf(16), types.IntOf(32, false)
 	ip.Label = "ip4"
 	return []types.Type{
+		types.LiteralOf(8), types.LiteralOf(32), types.LiteralOf(64), types.TupleOf(types.LiteralOf(8), str),
 		{}, {Kind: types.None}, types.Boolean, types.I64, types.U64, types.IntOf(32, true), types.IntOf(8, false), ip,
 		str, types.StrOf(64), {Kind: types.Bytes, Cap: 8}, {Kind: types.Ptr}, types.I64.OrNone(), types.I64.OrFault(),
 		str.OrNone().OrFault(), types.TupleOf(types.I64, str), types.TupleOf(types.U64, types.StrOf(64)),
@@ -55,6 +56,13 @@ func TestJoin(t *testing.T) {
 		{a: types.Type{Kind: types.None}, b: types.U64, want: types.U64.OrNone()},
 		{a: types.StrOf(16), b: types.StrOf(64), want: types.StrOf(64)},
 		{a: types.I64, b: types.StrOf(16), fails: true},
+		{a: types.LiteralOf(8), b: types.U64, want: types.U64},
+		{a: types.LiteralOf(8), b: types.IntOf(16, false), want: types.IntOf(16, false)},
+		{a: types.LiteralOf(32), b: types.IntOf(16, false), want: types.U32},
+		{a: types.LiteralOf(8), b: types.LiteralOf(16), want: types.LiteralOf(16)},
+		{a: types.LiteralOf(64), b: types.IntOf(32, true), want: types.I64},
+		{a: types.LiteralOf(8), b: types.Type{Kind: types.Ptr}, want: types.I64},
+		{a: types.LiteralOf(8), b: types.Name, fails: true},
 		{a: types.TupleOf(types.I64), b: types.TupleOf(types.I64, types.I64), fails: true},
 	} {
 		got, ok := types.Join(c.a, c.b)

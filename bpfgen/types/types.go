@@ -56,7 +56,8 @@ type Type struct {
 	MayNone bool
 	// MayFault: the value can be FAULT, because it was read and the read may have failed.
 	MayFault bool
-	// Literal marks a Str of a container that only constants have been put into so far.
+	// Literal marks a Str of a container that only constants have been put into so far, and an Int that is one of
+	// several constants, none of them negative: it takes the sign of what it is joined with.
 	Literal bool
 	// Trusted marks a Ptr that is known to be a kernel address: one that the
 	// kernel itself handed over, not one read from memory.
@@ -82,6 +83,9 @@ func StrOf(room int) Type { return Type{Kind: Str, Cap: room} }
 
 // IntOf is the type of an integer of the given width.
 func IntOf(bits uint8, signed bool) Type { return Type{Kind: Int, Bits: bits, Signed: signed} }
+
+// LiteralOf is the type of one of several constants of at most so many bits, none of them negative.
+func LiteralOf(bits uint8) Type { return Type{Kind: Int, Bits: bits, Literal: true} }
 
 // FloatOf is the type of a floating-point number of the given width.
 func FloatOf(bits uint8) Type { return Type{Kind: Float, Bits: bits} }
@@ -118,6 +122,14 @@ func (t Type) Leads() bool { return t.Kind == Ptr || t.Kind == Int && t.BTF|t.El
 // Present is t without the possibility to be None or FAULT.
 func (t Type) Present() Type {
 	t.MayNone, t.MayFault = false, false
+	return t
+}
+
+// Kept is t where containers keep it: constants of ints count as signed there.
+func (t Type) Kept() Type {
+	if t.Kind == Int && t.Literal {
+		t.Bits, t.Signed, t.Literal = 64, true, false
+	}
 	return t
 }
 

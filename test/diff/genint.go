@@ -53,7 +53,7 @@ func (g *gen) signed(d int) *Expr {
 }
 
 func (g *gen) unsigned(d int) *Expr {
-	switch g.r.IntN(8) {
+	switch g.r.IntN(9) {
 	case 0, 1:
 		x, y := g.sides(Unsigned, d)
 		return arith("&", x, y)
@@ -65,6 +65,8 @@ func (g *gen) unsigned(d int) *Expr {
 		return g.shift(Unsigned, d)
 	case 6:
 		return g.conversion(d)
+	case 7:
+		return g.besideConstant(d)
 	}
 	if b := g.memByte(); b != nil && g.one(3) {
 		return b
@@ -160,6 +162,9 @@ func (g *gen) division(c Class, d int) *Expr {
 // shift mostly has a count that Starlark takes.
 func (g *gen) shift(c Class, d int) *Expr {
 	x := g.expr(Type{Class: c}, d-1)
+	if c == Unsigned && g.one(6) {
+		return arith(pick(g, []string{"<<", ">>"}), g.natural(), arith("&", g.intLeaf(Unsigned), leaf(plainInt, "63")))
+	}
 	var n *Expr
 	switch g.r.IntN(5) {
 	case 0, 1:

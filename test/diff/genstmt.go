@@ -26,7 +26,7 @@ func (g *gen) stmt() []*Stmt {
 	if g.hasState() && g.one(5) {
 		return g.stateStmt()
 	}
-	switch g.r.IntN(14) {
+	switch g.r.IntN(15) {
 	case 0, 1, 2, 3:
 		return []*Stmt{g.declare()}
 	case 4, 5:
@@ -41,6 +41,8 @@ func (g *gen) stmt() []*Stmt {
 		return g.nested()
 	case 12:
 		return g.stateStmt()
+	case 13:
+		return g.signStmt()
 	}
 	return []*Stmt{{Form: Do, Exprs: []*Expr{g.expr(g.valueType(), exprDepth)}}}
 }
