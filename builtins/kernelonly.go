@@ -15,10 +15,11 @@ import (
 // reaches these functions stood on something else.
 var kernelFamily = []Entry{
 	kernelEntry("cstr", "cstr(address, n=0)",
-		"The string at an address, of at most n bytes; n is a constant. Without n it is of as many bytes as "+
+		"The string at an address, of at most n bytes. Of an n that is computed at the event, the bytes behind it are "+
+			"not read. Without n it is of as many bytes as "+
 			"`limits(string = N)` says."),
 	kernelEntry("mem", "mem(address, n)",
-		"The n bytes at an address; n is a constant, at most 4096. An element, b[0], is an int."),
+		"The n bytes at an address, at most 4096. n may be computed at the event. An element, b[0], is an int."),
 	kernelEntry("path", "path(file)",
 		`The whole path of a struct file or path. For a dentry it is the path within its file system.`),
 	{Name: "cast", Family: "kernel", Signature: `cast("struct sock", address)`, call: convert,

@@ -259,7 +259,7 @@ func FormatArg(v starlark.Value) format.Arg {
 	case starlark.String:
 		return format.Arg{Kind: format.Str, Str: string(v), Marked: value.Printed(string(v))}
 	case value.Bytes:
-		return format.Arg{Kind: format.Bytes, Str: string(v)}
+		return format.Arg{Kind: format.Bytes, Str: string(v), Marked: value.Printed(string(v))}
 	case starlark.Float:
 		return format.Arg{Kind: format.Float, Float: float64(v)}
 	case starlark.Bool:

@@ -208,19 +208,7 @@ func (b attributes) index(x, i val, pos plan.Pos) val {
 	case *argsObj:
 		return o.position(i, pos)
 	case *memObj:
-		n, ok := i.constInt()
-		if !ok {
-			refuse(pos, "mem(…, %d) takes a constant index in a kernel half, from 0 to %d", o.n, o.n-1)
-		}
-		if n < 0 {
-			n += int64(o.n) // from the end
-		}
-		if n < 0 || n >= int64(o.n) {
-			wrong(pos, "an index of mem(…, %d) is from 0 to %d, or from -1 to %d", o.n, o.n-1, -o.n)
-		}
-		at := o.memPlace
-		at.off += n
-		return b.inPlace(o.memPlace, func(*body) val { return exprVal(load(at, types.IntOf(8, false), pos)) })
+		return b.inPlace(o.memPlace, func(*body) val { return exprVal(o.at(i, pos)) })
 	case *ctxArray:
 		n, ok := i.constInt()
 		if !ok {

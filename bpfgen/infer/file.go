@@ -152,51 +152,59 @@ func (m *memObj) value(b *body, pos plan.Pos) *tree.Expr { return m.bytes("", po
 // bytes reads all of it.
 func (m *memObj) bytes(label string, pos plan.Pos) *tree.Expr {
 	t := types.Type{Kind: types.Bytes, Cap: m.n, Label: label, MayFault: true}
-	return &tree.Expr{Op: tree.OpMem, Type: t, Int: m.off, Str: m.space, Args: []*tree.Expr{asAddress(m.addr, pos)},
-		Pos: pos}
+	read := func(args ...*tree.Expr) *tree.Expr {
+		args = append([]*tree.Expr{asAddress(m.addr, pos)}, args...)
+		return &tree.Expr{Op: tree.OpMem, Type: t, Int: m.off, Str: m.space, Args: args, Pos: pos}
+	}
+	if m.length == nil {
+		return read()
+	}
+	return ofLength(m.length, pos, func(n *tree.Expr) *tree.Expr { return read(n) })
 }
 
-// callMem is mem(address, n).
-func callMem(b *body, args []arg, pos plan.Pos) val {
-	args = placed(args, "mem(address, n)", pos)
-	a := want(args, 2, 2, "mem(address, n)", pos)
-	n, ok := a[1].constInt()
-	if !ok || n < 1 || n > maxMem {
-		wrong(args[1].pos, "mem takes a constant number of bytes from 1 to %d", maxMem)
+// at is m[i], one byte: of a computed length FAULT where m is not so long.
+func (m *memObj) at(i val, pos plan.Pos) *tree.Expr {
+	n, ok := i.constInt()
+	switch {
+	case !ok && m.length != nil:
+		refuse(pos, "mem(…, n) takes a constant index in a kernel half")
+	case !ok:
+		refuse(pos, "mem(…, %d) takes a constant index in a kernel half, from 0 to %d", m.n, m.n-1)
+	case n >= int64(m.n) || n < -int64(m.n):
+		wrong(pos, "an index of mem(…, %d) is from 0 to %d, or from -1 to %d", m.n, m.n-1, -m.n)
 	}
-	if fold.IsFault(a[0].c) {
-		return a[0]
+	place := m.memPlace
+	if m.length == nil {
+		if n < 0 {
+			n += int64(m.n) // from the end
+		}
+		place.off += n
+		return load(place, types.IntOf(8, false), pos)
 	}
-	v, at := a[0], b
-	if v.start != nil {
-		at, v.start = v.start, nil
-	}
-	var p memPlace
-	if o, ok := v.obj.(*structObj); ok {
-		p = o.memPlace
-	} else if o, ok := v.obj.(*arrayObj); ok {
-		p = o.memPlace
-	} else if o, ok := v.obj.(*countedArray); ok {
-		p = o.memPlace
-	} else if s, ok := textPlace(v, at); ok {
-		p = s
-	} else {
-		p = memPlace{at.readable(v, pos), 0, tree.Auto, at}
-	}
-	return objVal(&memObj{p, int(n)})
+	return orFault(m.length, pos, func(length *tree.Expr) *tree.Expr {
+		least := n + 1
+		if n < 0 {
+			least = -n
+			both := []*tree.Expr{length, intExpr(int64(m.n), pos)}
+			most := operation(tree.OpMin, joinedType(both), both[0], both[1], pos)
+			place.addr = operation(tree.OpAdd, types.U64, asAddress(place.addr, pos), as(most, types.U64, pos), pos)
+		}
+		place.off += n
+		short := operation(tree.OpLt, types.Boolean, length, intExpr(least, pos), pos)
+		return chooseFault(short, load(place, types.IntOf(8, false), pos), pos)
+	})
 }
 
-// textPlace is where a string lies that is read of memory: that of a char *.
-func textPlace(v val, at *body) (memPlace, bool) {
-	e := v.expr
-	if e == nil || e.Op != tree.OpStr || e.Str == tree.Ctx || e.Args[0].Op == tree.OpCtx {
-		return memPlace{}, false
-	}
-	return memPlace{e.Args[0], e.Int, e.Str, at}, true
+// ofLength is what f reads of a length without a sign; FAULT where the length is negative, or FAULT.
+func ofLength(n *tree.Expr, pos plan.Pos, f func(*tree.Expr) *tree.Expr) *tree.Expr {
+	return orFault(n, pos, func(n *tree.Expr) *tree.Expr {
+		out := f(as(n, types.U64, pos))
+		if nonNegative(n) {
+			return out
+		}
+		return chooseFault(operation(tree.OpLt, types.Boolean, n, intExpr(0, pos), pos), out, pos)
+	})
 }
-
-// maxMem bounds mem(): a record's bytes have a length of 13 bits.
-const maxMem = 4096
 
 // A process that an event names by its number is found in the kernel's own table of numbers, the IDR of the initial
 // pid namespace (find_pid_ns, kernel/pid.c). It is a tree of nodes (struct xa_node), of which each tells by six bits of

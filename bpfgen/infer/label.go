@@ -115,6 +115,9 @@ func (u *unit) mustBeFamily(family string, pos plan.Pos) {
 func callInet(b *body, args []arg, pos plan.Pos) val {
 	v := named(args, 1, 1, "inet(addr)", pos)[0]
 	if m, ok := b.memory().memoryOf(v, pos); ok {
+		if m.length != nil {
+			refuse(pos, "inet takes 4 or 16 bytes: how many these are is not known before the event")
+		}
 		if m.n != 4 && m.n != 16 {
 			wrong(pos, "inet takes 4 or 16 bytes, got %d", m.n)
 		}
@@ -136,7 +139,7 @@ func callInet(b *body, args []arg, pos plan.Pos) val {
 func callMac(b *body, args []arg, pos plan.Pos) val {
 	v := named(args, 1, 1, "mac(addr)", pos)[0]
 	m, ok := b.memory().memoryOf(v, pos)
-	if !ok || m.n < 6 {
+	if !ok || m.n < 6 || m.length != nil {
 		refuse(pos, "mac takes an array of 6 bytes, got %s", v.describe())
 	}
 	m.n = 6
@@ -152,10 +155,10 @@ func (b memory) memoryOf(v val, pos plan.Pos) (*memObj, bool) {
 		return &out, true
 	case *structObj:
 		n, err := btf.Size(o.id)
-		return &memObj{o.memPlace, n}, err == nil
+		return &memObj{memPlace: o.memPlace, n: n}, err == nil
 	case *arrayObj:
 		n, err := btf.Size(o.elem)
-		return &memObj{o.memPlace, n * o.len}, err == nil
+		return &memObj{memPlace: o.memPlace, n: n * o.len}, err == nil
 	}
 	return nil, false
 }

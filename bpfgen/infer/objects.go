@@ -69,10 +69,11 @@ type ctxArray struct {
 
 func (*ctxArray) what() string { return "an array" }
 
-// A memObj is mem(p, n): n bytes in memory.
+// A memObj is mem(p, n): n bytes in memory. Where n is computed at the event length is what it is, and n bounds it.
 type memObj struct {
 	memPlace
-	n int
+	n      int
+	length *tree.Expr
 }
 
 func (*memObj) what() string { return "bytes in memory" }

@@ -214,6 +214,33 @@ func castIn(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	return u.calling().either(f, x, u.calling().castsNumber)
 }
 
+// extremeIn is min or max in a user half. Of ints that are parts of the event, and constants, the kernel half can make
+// it, too, so that it can be the length of what is read: mem(p, min(n, 64)).
+func extremeIn(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
+	part := false
+	for _, a := range x.Args {
+		if argValue(a) != a {
+			return u.calling().byUser(f, x, u.calling().values(x.Args))
+		}
+	}
+	vals := make([]uval, len(x.Args))
+	ints := len(x.Args) > 1
+	for i, a := range x.Args {
+		u.calling().onlyAsks(a)
+		vals[i] = u.expr(a)
+		part = part || vals[i].part
+		ints = ints && vals[i].known && vals[i].v.obj == nil && vals[i].v.typ().Kind == types.Int &&
+			vals[i].v.typ().Label == ""
+	}
+	if part && ints {
+		return u.calling().byKernel(f, x, vals)
+	}
+	for _, v := range vals {
+		u.capture(v)
+	}
+	return u.calling().byUser(f, x, vals)
+}
+
 // either is eitherHalf. number says of the arguments that user space computes the call, too, though it reads.
 func (u arguments) either(f *builtin, x *syntax.CallExpr, number func([]uval) bool) uval {
 	vals := make([]uval, len(x.Args))

@@ -39,10 +39,11 @@ func (b exprs) orAbsent(e *tree.Expr) (val, bool) {
 	return val{}, false
 }
 
-// isList reports whether e is a list of a program, whose second operand is the number of its bytes. That can be FAULT
-// for several reasons, each of which is a way for the verifier. So what is known of its length is forgotten.
+// isList reports whether e is a list of a program, or bytes whose length is computed, whose second operand is the
+// number of its bytes. That can be FAULT for several reasons, each of which is a way for the verifier. So what is known
+// of its length is forgotten.
 func isList(e *tree.Expr) bool {
-	return e.Op == tree.OpStr && e.Type.Kind == types.Bytes && len(e.Args) > 1
+	return (e.Op == tree.OpStr || e.Op == tree.OpMem) && e.Type.Kind == types.Bytes && len(e.Args) > 1
 }
 
 // hasList reports whether a text is a list, or that or nothing.
@@ -72,7 +73,7 @@ func absentTag(e *tree.Expr) (int64, bool) {
 
 // hasCounted reports whether a value has strings of programs that are told by their lengths.
 func hasCounted(e *tree.Expr) bool {
-	if e.Op == tree.OpStr {
+	if e.Op == tree.OpStr || e.Op == tree.OpMem {
 		return e.Counted || isList(e)
 	}
 	if !isText(e.Type.Kind) && e.Type.Kind != types.Record && e.Type.Kind != types.Tuple {
@@ -89,11 +90,11 @@ func hasCounted(e *tree.Expr) bool {
 // isPure reports whether an expression does nothing but to read and to compute, and cannot end the handler.
 func isPure(e *tree.Expr) bool {
 	switch e.Op {
-	case tree.OpConst, tree.OpLocal, tree.OpBuiltin, tree.OpCtx, tree.OpLoad, tree.OpStr, tree.OpAdd, tree.OpSub,
-		tree.OpMul, tree.OpNeg, tree.OpAnd, tree.OpOr, tree.OpXor, tree.OpNot, tree.OpShl, tree.OpShr, tree.OpEq,
-		tree.OpNe, tree.OpLt, tree.OpLe, tree.OpGt, tree.OpGe, tree.OpIsNone, tree.OpIsFault, tree.OpAssume,
-		tree.OpConvert, tree.OpLNot, tree.OpLAnd, tree.OpLOr, tree.OpCond, tree.OpTuple, tree.OpRecord,
-		tree.OpSpanSlot, tree.OpUnreadable:
+	case tree.OpConst, tree.OpLocal, tree.OpBuiltin, tree.OpCtx, tree.OpLoad, tree.OpStr, tree.OpMem, tree.OpAdd,
+		tree.OpSub, tree.OpMul, tree.OpNeg, tree.OpAnd, tree.OpOr, tree.OpXor, tree.OpNot, tree.OpShl, tree.OpShr,
+		tree.OpEq, tree.OpNe, tree.OpLt, tree.OpLe, tree.OpGt, tree.OpGe, tree.OpIsNone, tree.OpIsFault,
+		tree.OpAssume, tree.OpConvert, tree.OpLNot, tree.OpLAnd, tree.OpLOr, tree.OpCond, tree.OpTuple,
+		tree.OpRecord, tree.OpSpanSlot, tree.OpUnreadable:
 	case tree.OpFloorDiv:
 		if by := innermostConst(e.Args[1]); by == nil || by.Int == 0 {
 			return false

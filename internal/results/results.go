@@ -226,7 +226,7 @@ func plainAt(v starlark.Value, depth int) render.Value {
 	case starlark.String:
 		return value.Printed(string(v))
 	case value.Bytes:
-		return []byte(v)
+		return []byte(value.Printed(string(v)))
 	case value.Stack:
 		return stackNames(v)
 	case value.Frame:

@@ -21,7 +21,6 @@ var (
 	_ starlark.Container  = Bytes("")
 )
 
-func (b Bytes) String() string             { return syntax.Quote(string(b), true) }
 func (Bytes) Type() string                 { return "bytes" }
 func (Bytes) Freeze()                      {}
 func (b Bytes) Truth() starlark.Bool       { return len(b) > 0 }
@@ -29,6 +28,15 @@ func (b Bytes) Hash() (uint32, error)      { return starlark.String(b).Hash() }
 func (b Bytes) Len() int                   { return len(b) }
 func (b Bytes) Index(i int) starlark.Value { return starlark.MakeInt(int(b[i])) }
 func (b Bytes) Iterate() starlark.Iterator { return &bytesIterator{b} }
+
+// String is the literal that gives the bytes, with a mark behind it where there were more.
+func (b Bytes) String() string {
+	out := syntax.Quote(string(b), true)
+	if IsCut(string(b)) {
+		out += cutMark
+	}
+	return out
+}
 
 // Slice is b[start:end:step].
 func (b Bytes) Slice(start, end, step int) starlark.Value {

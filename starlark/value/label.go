@@ -132,7 +132,7 @@ func number(t *wire.Type, v uint64) starlark.Value {
 // bytesValue gives bytes, or what they stand for by their label.
 func (d *Decoder) bytesValue(t *wire.Type, b []byte, cut bool) starlark.Value {
 	if t.Label == "" {
-		return Bytes(d.Traced.Text(string(b), false))
+		return Bytes(d.Traced.Text(string(b), cut))
 	}
 	if t.Label == strList {
 		return d.stringList(b, cut)
