@@ -185,9 +185,9 @@ func (m *memObj) at(i val, pos plan.Pos) *tree.Expr {
 		least := n + 1
 		if n < 0 {
 			least = -n
-			both := []*tree.Expr{length, intExpr(int64(m.n), pos)}
-			most := operation(tree.OpMin, joinedType(both), both[0], both[1], pos)
-			place.addr = operation(tree.OpAdd, types.U64, asAddress(place.addr, pos), as(most, types.U64, pos), pos)
+			more := operation(tree.OpGt, types.Boolean, length, intExpr(int64(m.n), pos), pos)
+			most := conditional(more, as(intExpr(int64(m.n), pos), types.U64, pos), as(length, types.U64, pos), pos)
+			place.addr = operation(tree.OpAdd, types.U64, asAddress(place.addr, pos), most, pos)
 		}
 		place.off += n
 		short := operation(tree.OpLt, types.Boolean, length, intExpr(least, pos), pos)
