@@ -304,7 +304,7 @@ var growths = []growth{
 	{"tuples", 10, false, func(n int) string {
 		return head + "  x = (" + list(n, ", ", "e.pid + #") + ")\n  c.add(x[0])\n" + lines(n, "  c.add(x[#])") + wakeup
 	}},
-	{"keys", 10, false, func(n int) string {
+	{"keys", 20, false, func(n int) string {
 		return "n = count()\ndef f(e): n[" + list(n, ", ", "e.pid + #") + "].add()\n" + wakeup
 	}},
 }
