@@ -1,6 +1,8 @@
 package regalloc
 
 import (
+	"slices"
+
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
@@ -49,14 +51,59 @@ func (s *state) inherit(b *ir.Block) {
 		if v == nil || !isLive[v] || s.where[v.ID] != 0 {
 			continue
 		}
-		if isMade(v) && (loop || !s.everywhere(b, r, v)) {
+		if isMade(v) && (loop || !s.everywhere(b, r, v)) || s.mostlyInMemory(b, v) {
 			continue
 		}
-		s.assign(r, v)
+		s.assign(s.usualReg(b, r, v, func(q Reg) bool {
+			w := regs[q]
+			return w == nil || !isLive[w] || s.where[w.ID] != 0
+		}), v)
 	}
 	if loop && s.callInLoop[b.ID] {
 		s.clearForLoop()
 	}
+}
+
+// usualReg is the register in which v comes to b most often, as far as that is free and no other value may want it; else
+// r.
+func (s *state) usualReg(b *ir.Block, r Reg, v *ir.Value, unwanted func(Reg) bool) Reg {
+	var often [numRegs]float64
+	for _, p := range s.preds[b.ID] {
+		if s.isBackEdge(p, b) {
+			continue
+		}
+		for q, w := range s.end[p.Block.ID] {
+			if w == v {
+				often[q] += s.edgeFreq(p)
+			}
+		}
+	}
+	best := r
+	for q := range Reg(numRegs) {
+		if often[q] > often[best] && s.free().has(q) && unwanted(q) {
+			best = q
+		}
+	}
+	return best
+}
+
+// mostlyInMemory reports whether v has a slot of the stack and lies only there at the ends of most predecessors of b:
+// each of them would have to load it, also where nothing behind b uses it soon.
+func (s *state) mostlyInMemory(b *ir.Block, v *ir.Value) bool {
+	if !s.spilled[v.ID] {
+		return false
+	}
+	with, without := 0, 0
+	for _, p := range s.preds[b.ID] {
+		switch {
+		case s.isBackEdge(p, b):
+		case slices.Contains(s.end[p.Block.ID][:], v):
+			with++
+		default:
+			without++
+		}
+	}
+	return without > with
 }
 
 // everywhere reports whether all predecessors of b leave v in r.
