@@ -55,16 +55,20 @@ func pathOf(kind string, room int, addr *tree.Expr) *tree.Expr {
 }
 
 // loadPaths loads a unit that needs the places of a walk.
-func loadPaths(t *testing.T, u *tree.Unit, btf *kernel.BTF) *ebpf.Collection {
+func loadPaths(t *testing.T, u *tree.Unit, btf *kernel.BTF, o Options) *ebpf.Collection {
 	t.Helper()
 	var err error
 	if u.Path, err = infer.PathOffsets(btf); err != nil {
 		t.Fatal(err)
 	}
-	c, unit := load(t, u, Options{})
+	c, unit := load(t, u, o)
 	if info, err := c.Programs["p0"].Info(); err == nil {
 		n, _ := info.VerifiedInstructions()
-		t.Logf("%d instructions, of which the verifier visited %d", len(unit.Spec.Programs["p0"].Instructions), n)
+		insns := len(unit.Spec.Programs["p0"].Instructions)
+		t.Logf("%d instructions, of which the verifier visited %d", insns, n)
+		if o.HasLoop && int(n) > 10*insns {
+			t.Errorf("the verifier has followed each step of the paths: %d instructions of %d", n, insns)
+		}
 	}
 	return c
 }
@@ -80,7 +84,7 @@ func kernelTypes(t *testing.T) *kernel.BTF {
 }
 
 // pathProgram sends the paths that the expressions make.
-func pathProgram(t *testing.T, btf *kernel.BTF, paths ...*tree.Expr) func(args ...uint64) []string {
+func pathProgram(t *testing.T, btf *kernel.BTF, o Options, paths ...*tree.Expr) func(args ...uint64) []string {
 	t.Helper()
 	var names []string
 	var ts []types.Type
@@ -91,7 +95,7 @@ func pathProgram(t *testing.T, btf *kernel.BTF, paths ...*tree.Expr) func(args .
 		Records:  []*wire.Record{layout.Record(0, 0, names, ts)},
 		Programs: []*tree.Program{program(nil, stmt(tree.SSend, 0, paths...))},
 	}
-	c := loadPaths(t, u, btf)
+	c := loadPaths(t, u, btf, o)
 	r := newRing(t, c.Maps[MapRing])
 	return func(args ...uint64) []string {
 		run(t, c, args...)
@@ -204,11 +208,14 @@ func namelessFiles(t *testing.T) map[string]int {
 }
 
 // TestPath compares with the links of /proc.
-func TestPath(t *testing.T) {
+func TestPath(t *testing.T) { byEachLoop(t, testPath) }
+
+func testPath(t *testing.T, o Options) {
+	t.Helper()
 	btf := kernelTypes(t)
 	file := fileOf(t, btf)
 	place := op(tree.OpAdd, types.U64, file, konst(field(t, btf, "file", "f_path")))
-	paths := pathProgram(t, btf, pathOf("file", 4096, file), pathOf("path", 513, place))
+	paths := pathProgram(t, btf, o, pathOf("file", 4096, file), pathOf("path", 513, place))
 	for _, list := range []map[string]int{namedFiles(t), namelessFiles(t)} {
 		for name, fd := range list {
 			want := shown(t, fd)
@@ -222,9 +229,12 @@ func TestPath(t *testing.T) {
 }
 
 // TestPathAbsent: no address is None, one that cannot be read is FAULT.
-func TestPathAbsent(t *testing.T) {
+func TestPathAbsent(t *testing.T) { byEachLoop(t, testPathAbsent) }
+
+func testPathAbsent(t *testing.T, o Options) {
+	t.Helper()
 	btf := kernelTypes(t)
-	paths := pathProgram(t, btf, pathOf("file", 257, arg(0, types.U64)), pathOf("dentry", 257, arg(0, types.U64)))
+	paths := pathProgram(t, btf, o, pathOf("file", 257, arg(0, types.U64)), pathOf("dentry", 257, arg(0, types.U64)))
 	for addr, want := range map[uint64]string{0: "None", 8: "<fault>", 1 << 63: "<fault>"} {
 		for _, got := range paths(addr) {
 			if got != want {
@@ -235,7 +245,10 @@ func TestPathAbsent(t *testing.T) {
 }
 
 // TestPathCut: what does not fit loses its beginning.
-func TestPathCut(t *testing.T) {
+func TestPathCut(t *testing.T) { byEachLoop(t, testPathCut) }
+
+func testPathCut(t *testing.T, o Options) {
+	t.Helper()
 	btf := kernelTypes(t)
 	rooms := []int{2, 4, 8, 61, 64, 65, 66, 200, 257, 4096}
 	file := fileOf(t, btf)
@@ -247,7 +260,7 @@ func TestPathCut(t *testing.T) {
 		names = append(names, dir+"/"+strings.Repeat("p", n), dir+"/"+strings.Repeat("q", 160-len(dir)+n))
 	}
 	for _, room := range rooms {
-		paths := pathProgram(t, btf, pathOf("file", room, file))
+		paths := pathProgram(t, btf, o, pathOf("file", room, file))
 		for _, name := range names {
 			fd, err := unix.Open(name, createFile|unix.O_CLOEXEC, 0o600)
 			if err != nil {
@@ -278,7 +291,10 @@ func cutFront(s string, room int) string {
 }
 
 // TestPathMounts walks over mount points of the thread's own.
-func TestPathMounts(t *testing.T) {
+func TestPathMounts(t *testing.T) { byEachLoop(t, testPathMounts) }
+
+func testPathMounts(t *testing.T, o Options) {
+	t.Helper()
 	btf := kernelTypes(t)
 	ownThread(t, unix.CLONE_NEWNS)
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
@@ -286,7 +302,7 @@ func TestPathMounts(t *testing.T) {
 	}
 	file := fileOf(t, btf)
 	dentry := follow(file, field(t, btf, "file", "f_path")+field(t, btf, "path", "dentry"))
-	paths := pathProgram(t, btf, pathOf("file", 257, file), pathOf("dentry", 257, dentry))
+	paths := pathProgram(t, btf, o, pathOf("file", 257, file), pathOf("dentry", 257, dentry))
 	dir := t.TempDir()
 	mount := func(source, target, kind string, flags uintptr) string {
 		t.Helper()
@@ -323,10 +339,13 @@ func TestPathMounts(t *testing.T) {
 }
 
 // TestPathChroot: the path is that of the whole system, not of the process.
-func TestPathChroot(t *testing.T) {
+func TestPathChroot(t *testing.T) { byEachLoop(t, testPathChroot) }
+
+func testPathChroot(t *testing.T, o Options) {
+	t.Helper()
 	btf := kernelTypes(t)
 	ownThread(t, unix.CLONE_FS)
-	paths := pathProgram(t, btf, pathOf("file", 257, fileOf(t, btf)))
+	paths := pathProgram(t, btf, o, pathOf("file", 257, fileOf(t, btf)))
 	dir := makeDir(t, t.TempDir()+"/root/etc")
 	want := shown(t, open(t, dir, unix.O_RDONLY)) + "/file"
 	if err := unix.Chroot(filepath.Dir(dir)); err != nil {
@@ -338,7 +357,10 @@ func TestPathChroot(t *testing.T) {
 }
 
 // TestPathAsString uses paths as any other string, in tests and as a key.
-func TestPathAsString(t *testing.T) {
+func TestPathAsString(t *testing.T) { byEachLoop(t, testPathAsString) }
+
+func testPathAsString(t *testing.T, o Options) {
+	t.Helper()
 	btf := kernelTypes(t)
 	path := pathOf("file", 65, fileOf(t, btf))
 	p := present(path)
@@ -349,7 +371,7 @@ func TestPathAsString(t *testing.T) {
 		op(tree.OpLt, types.Boolean, p, text("/dev/zero")), op(tree.OpEq, types.Boolean, p, p),
 		op(tree.OpIsFault, types.Boolean, path), op(tree.OpIsNone, types.Boolean, path),
 	)
-	c := loadPaths(t, u, btf)
+	c := loadPaths(t, u, btf, o)
 	for name, want := range map[string][]int64{
 		"/dev/null": {1, 1, 1, 1, 1, 9, 1, 1, 0, 0}, "/dev/zero": {0, 1, 0, 0, 0, 9, 0, 1, 0, 0},
 		"/": {0, 0, 0, 0, 0, 1, 1, 1, 0, 0},

@@ -127,7 +127,7 @@ func (b exprs) read(e *tree.Expr) val {
 	case tree.OpStrList, tree.OpJoin:
 		v = lists(b).strList(e)
 	case tree.OpPath:
-		v = paths{b.code}.path(e)
+		v = paths(b).path(e)
 	case tree.OpStack:
 		v = stacks(b).callStack(e)
 	default:

@@ -54,6 +54,8 @@ type family struct {
 	// again is set once this attempt has added to calledLoops. The program is then written anew, from the beginning
 	// (Shared.Program).
 	again bool
+	// steps are the functions that take the steps of paths. It is nil until the first of them.
+	steps map[stepKey]*subprogram
 	// reports say which loops became calls, and why others did not.
 	reports []Call
 	// loopNumbers are how many loops the program has. It is nil until they are counted.

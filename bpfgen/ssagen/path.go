@@ -46,26 +46,36 @@ const (
 	walkNumber = 32 // the number of an inode, as far as its digits are not written yet
 	walkFlags  = 40 // the flags of the result: 0, wire.RefNone or wire.RefFault
 	walkSize   = 48 // the bytes of all
+	walkLeft   = 48 // where the kernel runs the loop, behind them: why the walk has ended
 )
 
 // paths writes the text of a path.
-type paths struct{ *code }
+type paths struct{ *generator }
 
 // path is OpPath.
 func (b paths) path(e *tree.Expr) val {
 	if b.Tree.Path == nil {
 		b.fail("path without the kernel's offsets")
 	}
-	w := &pathWalk{b: b.code, e: e, o: b.Tree.Path, end: max(int64(e.Type.Cap)-1, minPath)}
+	w := &pathWalk{b: b.code, e: e, o: b.Tree.Path, end: max(int64(e.Type.Cap)-1, minPath), addr: b.addr}
 	for _, j := range []**join{&w.rooted, &w.full, &w.done, &w.fault} {
 		*j = b.newJoin(types.Type{})
 	}
-	w.alloc()
+	size := walkSize
+	if lists(b).kernelRuns() {
+		size = walkLeft + 8
+	}
+	w.alloc(size)
 	w.set(walkOff, b.Const(w.end))
 	w.set(walkFlags, b.Const(0))
 	w.begin(w.address())
 	w.leaf()
-	w.climb()
+	if lists(b).kernelRuns() {
+		b.climbByKernel(w)
+	} else {
+		b.rounds(maxSteps, func(*ir.Value) { w.step() })
+	}
+	w.cutShort()
 	b.enter(w.rooted)
 	w.root()
 	b.jump(w.done)
@@ -102,15 +112,15 @@ func (w *pathWalk) address() *ir.Value {
 // mounts reports whether the walk goes on beyond the mount of the file: a dentry alone does not tell its mount.
 func (w *pathWalk) mounts() bool { return w.e.Str != "dentry" }
 
-// alloc takes the memory of the walk. All of it is scratch memory, see rounds.go.
-func (w *pathWalk) alloc() {
+// alloc takes the memory of the walk, size bytes of it for the state. All of it is scratch memory, see rounds.go.
+func (w *pathWalk) alloc(size int) {
 	o := w.o
 	room := layout.StringRoom(w.e.Type.Cap)
 	w.buf = w.b.allocScratch(int(w.end) + max(room, maxName+1) + 8)
-	w.state = w.b.allocScratch(walkSize)
-	w.dent = paths{w.b}.newPiece(field{o.DentryPprev, 8}, field{o.DentryParent, 8}, field{o.DentryName, 8},
+	w.state = w.b.allocScratch(size)
+	w.dent = newPiece(w.b, field{o.DentryPprev, 8}, field{o.DentryParent, 8}, field{o.DentryName, 8},
 		field{o.DentryNameLen, 4})
-	w.mnt = paths{w.b}.newPiece(field{o.MountParent, 8}, field{o.MountMountpoint, 8})
+	w.mnt = newPiece(w.b, field{o.MountParent, 8}, field{o.MountMountpoint, 8})
 }
 
 // begin finds the dentry and the mount to start from.
@@ -123,7 +133,7 @@ func (w *pathWalk) begin(addr *ir.Value) {
 	if w.e.Str == "file" {
 		addr = b.Add(addr, int64(w.o.FilePath))
 	}
-	p := paths{w.b}.newPiece(field{w.o.PathMnt, 8}, field{w.o.PathDentry, 8})
+	p := newPiece(w.b, field{w.o.PathMnt, 8}, field{w.o.PathDentry, 8})
 	w.readPiece(p, addr)
 	w.enterMount(b.Add(w.of(p, w.o.PathMnt), -int64(w.o.MountMnt)))
 	w.visit(w.of(p, w.o.PathDentry))
@@ -132,7 +142,7 @@ func (w *pathWalk) begin(addr *ir.Value) {
 // enterMount makes a struct mount the current one.
 func (w *pathWalk) enterMount(mount *ir.Value) {
 	w.set(walkMount, mount)
-	w.read(w.b.addr(w.state, walkRoot), w.b.Const(8), w.b.Add(mount, int64(w.o.MountMnt+w.o.VfsmountRoot)))
+	w.read(w.addr(w.state, walkRoot), w.b.Const(8), w.b.Add(mount, int64(w.o.MountMnt+w.o.VfsmountRoot)))
 }
 
 // visit makes a dentry the current one.
@@ -162,21 +172,23 @@ func (w *pathWalk) leaf() {
 	b.enter(climb)
 }
 
-// climb writes the names from the leaf to the root and ends at rooted.
-func (w *pathWalk) climb() {
+// step writes the name of a dentry and goes to its parent, or leaves a mount. At the root it ends at rooted.
+func (w *pathWalk) step() {
 	b := w.b
-	b.rounds(maxSteps, func(*ir.Value) {
-		step := b.newJoin(types.U64)
-		dentry := w.get(walkDentry)
-		if w.mounts() {
-			b.unlessEqual(dentry, w.get(walkRoot), func() { w.leaveMount(step) })
-		}
-		b.unlessEqual(dentry, w.of(w.dent, w.o.DentryParent), func() { b.jump(w.rooted) })
-		w.name("/")
-		b.jumpWith(step, intVal(types.U64, w.of(w.dent, w.o.DentryParent)))
-		w.visit(b.enter(step).x)
-	})
-	// Too many: what is missing stands above.
+	step := b.newJoin(types.U64)
+	dentry := w.get(walkDentry)
+	if w.mounts() {
+		b.unlessEqual(dentry, w.get(walkRoot), func() { w.leaveMount(step) })
+	}
+	b.unlessEqual(dentry, w.of(w.dent, w.o.DentryParent), func() { b.jump(w.rooted) })
+	w.name("/")
+	b.jumpWith(step, intVal(types.U64, w.of(w.dent, w.o.DentryParent)))
+	w.visit(b.enter(step).x)
+}
+
+// cutShort is where all steps were not enough: what is missing stands above.
+func (w *pathWalk) cutShort() {
+	b := w.b
 	off := w.offset()
 	b.unless(ir.ULT, off, int64(len(cutMark)), func() { b.jump(w.full) })
 	w.markAt(b.Add(off, -int64(len(cutMark))))

@@ -23,7 +23,7 @@ func (w *pathWalk) prepend(text string) {
 func (w *pathWalk) name(prefix string) {
 	b := w.b
 	off := w.offset()
-	n := b.Load(4, b.addr(w.dent.m, int64(w.o.DentryNameLen)-w.dent.lo), 0)
+	n := b.Load(4, w.addr(w.dent.m, int64(w.o.DentryNameLen)-w.dent.lo), 0)
 	b.unless(ir.UGT, n, maxName, func() { b.jump(w.fault) })
 	start := b.Add(b.Op(ir.OpSub, off, n), -int64(len(prefix)))
 	b.unless(ir.UGT, start, w.end, func() { w.tail(off, n) })
@@ -38,7 +38,7 @@ func (w *pathWalk) tail(off, n *ir.Value) {
 	mark := int64(len(cutMark))
 	m := b.Add(off, -mark)
 	b.unless(ir.UGT, m, w.end, func() { b.jump(w.full) }) // below 0
-	w.read(b.addr(w.buf, mark), m, b.Op(ir.OpAdd, w.of(w.dent, w.o.DentryName), b.Op(ir.OpSub, n, m)))
+	w.read(w.addr(w.buf, mark), m, b.Op(ir.OpAdd, w.of(w.dent, w.o.DentryName), b.Op(ir.OpSub, n, m)))
 	b.jump(w.full)
 }
 
@@ -77,7 +77,7 @@ const (
 func (w *pathWalk) pseudo() {
 	b := w.b
 	inode := w.follow(w.get(walkDentry), w.o.DentryInode)
-	w.read(b.addr(w.state, walkNumber), b.Const(8), b.Add(inode, int64(w.o.InodeIno)))
+	w.read(w.addr(w.state, walkNumber), b.Const(8), b.Add(inode, int64(w.o.InodeIno)))
 	magic := w.follow(w.follow(inode, w.o.InodeSb), w.o.SbMagic)
 	numbered, temporary := b.newJoin(types.Type{}), b.newJoin(types.Type{})
 	b.unless(ir.EQ, magic, magicPipe, func() { b.jump(numbered) })
@@ -87,7 +87,7 @@ func (w *pathWalk) pseudo() {
 		w.prepend("anon_inode:[pidfd]")
 		b.jump(w.done)
 	})
-	n := b.Load(4, b.addr(w.dent.m, int64(w.o.DentryNameLen)-w.dent.lo), 0)
+	n := b.Load(4, w.addr(w.dent.m, int64(w.o.DentryNameLen)-w.dent.lo), 0)
 	b.unless(ir.EQ, n, 1, func() { b.jump(w.rooted) }) // "/": the root of a file system
 	b.unless(ir.EQ, magic, magicTmp, func() { b.jump(temporary) })
 	b.unless(ir.EQ, magic, magicHugetlb, func() { b.jump(temporary) })
@@ -135,7 +135,7 @@ func (w *pathWalk) namespace() {
 func (w *pathWalk) number() {
 	b := w.b
 	ready := b.newJoin(types.Type{})
-	b.Store(1, b.addr(w.buf, w.end-1), 0, b.Const(']'))
+	b.Store(1, w.addr(w.buf, w.end-1), 0, b.Const(']'))
 	b.rounds(20, func(k *ir.Value) { // digits of 2^64
 		x := w.get(walkNumber)
 		at := b.Op(ir.OpSub, b.Const(w.end-2), k)

@@ -9,6 +9,8 @@ import (
 type pathWalk struct {
 	// b is the function under construction.
 	b *code
+	// addr is the address of a byte of the walk's memory in that function.
+	addr func(r *region, off int64) *ir.Value
 	// e is the OpPath. Its Str says what the address is of: "file", "path" or "dentry".
 	e *tree.Expr
 	// o has the offsets of the members of the kernel's structs that are read.
@@ -36,7 +38,7 @@ type piece struct {
 type field struct{ off, size int }
 
 // newPiece gives memory for the least piece that holds the fields.
-func (b paths) newPiece(fields ...field) *piece {
+func newPiece(b *code, fields ...field) *piece {
 	s := &piece{lo: int64(fields[0].off)}
 	for _, f := range fields {
 		s.lo, s.hi = min(s.lo, int64(f.off)), max(s.hi, int64(f.off+f.size))
@@ -53,12 +55,12 @@ func (w *pathWalk) read(dst, size, src *ir.Value) {
 
 // readPiece reads a piece of the struct at base.
 func (w *pathWalk) readPiece(s *piece, base *ir.Value) {
-	w.read(w.b.addr(s.m, 0), w.b.Const(s.hi-s.lo), w.b.Add(base, s.lo))
+	w.read(w.addr(s.m, 0), w.b.Const(s.hi-s.lo), w.b.Add(base, s.lo))
 }
 
 // of is a field of 8 bytes of what was read.
 func (w *pathWalk) of(s *piece, off int) *ir.Value {
-	return w.b.Load(8, w.b.addr(s.m, int64(off)-s.lo), 0)
+	return w.b.Load(8, w.addr(s.m, int64(off)-s.lo), 0)
 }
 
 // follow is the pointer at base+off.
@@ -68,10 +70,10 @@ func (w *pathWalk) follow(base *ir.Value, off int) *ir.Value {
 }
 
 // get loads a word of the state.
-func (w *pathWalk) get(word int64) *ir.Value { return w.b.Load(8, w.b.addr(w.state, word), 0) }
+func (w *pathWalk) get(word int64) *ir.Value { return w.b.Load(8, w.addr(w.state, word), 0) }
 
 // set stores a word of the state.
-func (w *pathWalk) set(word int64, v *ir.Value) { w.b.Store(8, w.b.addr(w.state, word), 0, v) }
+func (w *pathWalk) set(word int64, v *ir.Value) { w.b.Store(8, w.addr(w.state, word), 0, v) }
 
 // offset is where the text begins, bounded for the verifier.
 func (w *pathWalk) offset() *ir.Value {
@@ -82,5 +84,5 @@ func (w *pathWalk) offset() *ir.Value {
 
 // at is the address of byte off+c of the buffer.
 func (w *pathWalk) at(off *ir.Value, c int64) *ir.Value {
-	return w.b.Op(ir.OpAdd, w.b.addr(w.buf, c), off)
+	return w.b.Op(ir.OpAdd, w.addr(w.buf, c), off)
 }

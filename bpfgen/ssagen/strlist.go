@@ -2,6 +2,7 @@ package ssagen
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/layout"
@@ -149,6 +150,12 @@ func perStringMade(f *generator) *subprogram {
 
 // callPerString makes the kernel call sub for each string up to a number of them, with words.
 func (b lists) callPerString(sub *subprogram, most int, words ...*ir.Value) {
+	b.callRounds(sub, most, words...)
+	b.reports = append(b.reports, Call{Name: loopName, Pos: b.Pos, Times: 1, Sub: sub.f.Name, Rounds: int64(most)})
+}
+
+// callRounds makes the kernel call sub up to a number of times, with words.
+func (b lists) callRounds(sub *subprogram, most int, words ...*ir.Value) {
 	slot := subs(b).callWords(len(words))
 	for i, x := range words {
 		b.Store(8, b.SlotAddr(slot, 0), int64(8*i), x)
@@ -156,8 +163,9 @@ func (b lists) callPerString(sub *subprogram, most int, words ...*ir.Value) {
 	f := b.Op(ir.OpFunc)
 	f.Sym = sub.f.Name
 	b.Call(helperLoop, b.Const(int64(most)), f, b.SlotAddr(slot, 0), b.Const(0))
-	b.called = append(b.called, sub)
-	b.reports = append(b.reports, Call{Name: loopName, Pos: b.Pos, Times: 1, Sub: f.Sym, Rounds: int64(most)})
+	if !slices.Contains(b.called, sub) {
+		b.called = append(b.called, sub)
+	}
 	b.extra = b.extra.plus(sub.cost)
 }
 
