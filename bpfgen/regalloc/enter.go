@@ -64,8 +64,7 @@ func (s *state) inherit(b *ir.Block) {
 	}
 }
 
-// usualReg is the register in which v comes to b most often, as far as that is free and no other value may want it; else
-// r.
+// usualReg is the register in which v comes to b most often, if that is free and no other value may want it; else r.
 func (s *state) usualReg(b *ir.Block, r Reg, v *ir.Value, unwanted func(Reg) bool) Reg {
 	var often [numRegs]float64
 	for _, p := range s.preds[b.ID] {
