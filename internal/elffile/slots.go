@@ -3,18 +3,18 @@ package elffile
 import "debug/elf"
 
 // A library's variable can be that of another file in the process: the program itself has it, to which gcc's linker
-// copies what it uses of a library, or a library that comes before has one of that name. So code goes by a word that the
-// dynamic linker fills with the address of the one that is meant.
+// copies what it uses of a library, or a library that comes before has one of that name. So code goes by a word that
+// the dynamic linker fills with the address of the one that is meant.
 
 // SlotOf gives that word for a variable of the file, by the address that the file has for it. It is false for one that
 // no other file can take the place of, and for one that the file's own code does not use.
 func SlotOf(f *File, address uint64) (slot uint64, ok bool) {
-	return f.linkerWord(func(s elf.Symbol) bool { return s.Value == address && s.Section != elf.SHN_UNDEF })
+	return linkerWord(f, func(s elf.Symbol) bool { return s.Value == address && s.Section != elf.SHN_UNDEF })
 }
 
-// ImportOf gives where a variable is that another file has, or another source file without debug information, by the name
-// that the linker knows: its address, where it is in this file or the linker has copied it there, or the word that has
-// its address.
+// ImportOf gives where a variable is that another file has, or another source file without debug information, by the
+// name that the linker knows: its address, where it is in this file or the linker has copied it there, or the word that
+// has its address.
 func ImportOf(f *File, name string) (at uint64, word, ok bool) {
 	for _, read := range []func() ([]elf.Symbol, error){f.elf.Symbols, f.elf.DynamicSymbols} {
 		symbols, _ := read() // a file without any has none
@@ -24,7 +24,7 @@ func ImportOf(f *File, name string) (at uint64, word, ok bool) {
 			}
 		}
 	}
-	at, ok = f.linkerWord(func(s elf.Symbol) bool {
+	at, ok = linkerWord(f, func(s elf.Symbol) bool {
 		return s.Name == name && s.Section == elf.SHN_UNDEF && elf.ST_TYPE(s.Info) != elf.STT_TLS
 	})
 	return at, true, ok
@@ -36,7 +36,7 @@ func isShared(s elf.Symbol) bool {
 }
 
 // linkerWord is the word in which the dynamic linker puts the address of a symbol.
-func (f *File) linkerWord(is func(elf.Symbol) bool) (word uint64, ok bool) {
+func linkerWord(f *File, is func(elf.Symbol) bool) (word uint64, ok bool) {
 	symbols, err := f.elf.DynamicSymbols()
 	if err != nil || f.Is32 {
 		return 0, false
@@ -48,7 +48,7 @@ func (f *File) linkerWord(is func(elf.Symbol) bool) (word uint64, ok bool) {
 	order := f.elf.ByteOrder
 	for data := s.Data; len(data) >= relaSize; data = data[relaSize:] {
 		where, how := order.Uint64(data), order.Uint64(data[8:])
-		if i := how >> 32; i > 0 && i <= uint64(len(symbols)) && f.givesAddress(uint32(how)) && is(symbols[i-1]) {
+		if i := how >> 32; i > 0 && i <= uint64(len(symbols)) && givesAddress(f, uint32(how)) && is(symbols[i-1]) {
 			return where, true
 		}
 	}
@@ -57,7 +57,7 @@ func (f *File) linkerWord(is func(elf.Symbol) bool) (word uint64, ok bool) {
 
 // givesAddress reports whether a relocation of a kind puts the address of a symbol into a word of the global offset
 // table.
-func (f *File) givesAddress(kind uint32) bool {
+func givesAddress(f *File, kind uint32) bool {
 	return f.Machine == elf.EM_X86_64 && elf.R_X86_64(kind) == elf.R_X86_64_GLOB_DAT ||
 		f.Machine == elf.EM_AARCH64 && elf.R_AARCH64(kind) == elf.R_AARCH64_GLOB_DAT
 }

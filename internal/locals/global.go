@@ -176,40 +176,6 @@ func (f *Finder) globalAt(g *global, name string) (*Variable, error) {
 	return v, err
 }
 
-// imported is a variable that another file has; nil where it is not known where it is.
-func (f *Finder) imported(g *global, name string) *Variable {
-	if g == nil || f.Import == nil {
-		return nil
-	}
-	v := &Variable{Name: name}
-	chain := f.Data.Origins(g.entry)
-	v.Type, _ = dwarfinfo.Attribute(chain, dwarf.AttrType).(dwarf.Offset)
-	if linked, ok := dwarfinfo.Attribute(chain, dwarf.AttrLinkageName).(string); ok {
-		name = linked
-	}
-	at, word, ok := f.Import(name)
-	switch v.Place.Kind = location.Memory; {
-	case !ok:
-		return nil
-	case word:
-		v.Place.Value = location.LoadAt(at)
-	default:
-		v.Place.Value = location.StaticAt(at)
-	}
-	return v
-}
-
-// linkedPlace is the place of a variable in the process, where the dynamic linker may have taken that of another file.
-func (f *Finder) linkedPlace(p location.Place) location.Place {
-	if f.Slot == nil || p.Kind != location.Memory || p.Value.Op != location.Static {
-		return p
-	}
-	if word, ok := f.Slot(uint64(p.Value.N)); ok {
-		p.Value = location.LoadAt(word)
-	}
-	return p
-}
-
 // placeOf is where the entry of a variable says that it is; nowhere also what the linker has left out.
 func placeOf(e *dwarfinfo.Entry, arch string, thread func(uint64) (int64, bool)) (location.Place, error) {
 	expression, _, err := e.Expression(dwarf.AttrLocation, 0)

@@ -61,14 +61,8 @@ type Finder struct {
 	globals map[globalSeen]*Variable
 	// CFA gives the canonical frame address at an instruction; false where it is not known.
 	CFA func(pc uint64) (*location.Expr, bool)
-	// Thread gives how far behind the address of a thread a variable of its own lies; nil: it is not known.
-	Thread func(offset uint64) (int64, bool)
-	// Slot gives the word that has the address of a variable of which another file may have the one that is meant, by the
-	// address that this file has for it; nil: there is none.
-	Slot func(address uint64) (word uint64, ok bool)
-	// Import gives where a variable is that this file uses and another one has, by the linker's name for it: its address,
-	// or the word that has it; nil: it is not known.
-	Import func(name string) (at uint64, word, ok bool)
+	// linked says where variables are that only the process has.
+	linked
 }
 
 // A SourceLine is a line of the source, by the whole name of its file.

@@ -11,7 +11,8 @@ import (
 
 // The files of a program in which several have a variable of one name. Each function gives what it sees itself.
 const (
-	libraryFirst  = "int limit = 1, same = 10;\nint first(int k) { limit += k; same += k; return limit * 1000 + same; }\n"
+	libraryFirst = "int limit = 1, same = 10;\n" +
+		"int first(int k) { limit += k; same += k; return limit * 1000 + same; }\n"
 	librarySecond = "int same = 500;\nstatic int own = 3;\n" +
 		"__attribute__((visibility(\"hidden\"))) int hidden = 6;\n" +
 		"int second(int k) { same += k; own += k; hidden += k; return same * 1000 + own + hidden; }\n"
