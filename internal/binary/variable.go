@@ -1,6 +1,7 @@
 package binary
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -37,7 +38,28 @@ func (f *Finder) Variable(file, name string) (Memory, error) {
 		return Memory{v.Addr, e.Path}, nil
 	}
 	moved, err := loadedAt(f.Locate.PID, e)
-	return Memory{Addr: moved + v.Addr}, err
+	if err != nil {
+		return Memory{}, err
+	}
+	if slot, ok := elffile.SlotOf(e, v.Addr); ok {
+		at, err := wordOf(f.Locate.PID, moved+slot)
+		return Memory{Addr: at}, err
+	}
+	return Memory{Addr: moved + v.Addr}, nil
+}
+
+// wordOf reads a word of a process, by its address.
+func wordOf(pid int, address uint64) (uint64, error) {
+	memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		return 0, err
+	}
+	defer memory.Close()
+	word := make([]byte, 8)
+	if _, err := memory.ReadAt(word, int64(address)); err != nil {
+		return 0, fmt.Errorf("read memory of process %d at %#x: %w", pid, address, err)
+	}
+	return binary.NativeEndian.Uint64(word), nil
 }
 
 // LoadedAt is what a process adds to the addresses of a file.

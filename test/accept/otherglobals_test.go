@@ -1,8 +1,12 @@
 package accept
 
 import (
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -60,4 +64,53 @@ probe("ufunc:BIN:here", lambda e: print(e.ret == e.globals.limit * 1000 + e.glob
 `, "BIN", program), "-c", program).ok(t)
 		equalLines(t, lines(e.stdout), []string{"True 102", "True 305"})
 	}
+}
+
+// A watchpoint on a variable of a library is on the one that its code writes, which gcc's linker has put into the
+// program.
+func TestWatchedGlobalOfLibrary(t *testing.T) {
+	needTracing(t)
+	if runtime.GOARCH != "amd64" {
+		t.Skip("needs amd64: what arm64 counts is not known")
+	}
+	library := need.Built(t, "gcc -g -shared -fPIC -Wl,-soname,libtold.so", "told.c",
+		"int told = 1;\nvoid tell(int n) { *(volatile int *)&told = n; }\n")
+	dir := filepath.Dir(library)
+	if err := os.Symlink(library, filepath.Join(dir, "libtold.so")); err != nil {
+		t.Fatal(err)
+	}
+	told := need.Built(t, "gcc -g -L"+dir+" -Wl,-rpath,"+dir+" -Wl,--no-as-needed -ltold", "teller.c", `
+#include <stdio.h>
+extern int told;
+void tell(int);
+int main(void) {
+	puts("waits"), fflush(stdout);
+	if (getchar() == EOF) return 1;
+	for (int i = 0; i < 5; i++) tell(i);
+	told = 9;
+	return 0;
+}
+`)
+	cmd := exec.Command(told)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	teller := interact(t, cmd)
+	teller.await(t, "waits")
+	file := script(t, `
+n = count()
+probe("watchpoint:`+library+`:told:4:w", lambda e: n.add())
+at_exit(lambda: print("writes", n.value))
+`)
+	// Messages come with the output, so that the test can wait for them.
+	r := interact(t, exec.Command("sh", "-c", `exec "$@" 2>&1`, "sh", program(t, "startrace"), "-p",
+		strconv.Itoa(cmd.Process.Pid), file))
+	r.await(t, "Attached 1 probe")
+	if _, err := io.WriteString(in, "\n"); err != nil {
+		t.Fatal(err)
+	}
+	r.await(t, "writes 6")
+	r.end(t).ok(t)
+	teller.end(t).ok(t)
 }
