@@ -83,7 +83,8 @@ func TestSoakMemoryLimit(t *testing.T) {
 func TestSmallGroups(t *testing.T) {
 	needTracing(t)
 	const calls = 200_000
-	for _, limit := range []int{36 << 20, 48 << 20, 64 << 20} {
+	// Where 29 MB are left a run begins, and startrace has 7 to 10 MB itself when it looks (9 on 7.2).
+	for _, limit := range []int{40 << 20, 48 << 20, 64 << 20} {
 		t.Run(fmt.Sprintf("%d MB", limit>>20), func(t *testing.T) {
 			cmd := exec.Command("sh", "-c", `echo $$ >"$0" && exec "$@"`, limited(t, limit),
 				program(t, "startrace"), "--drain", "1m", "trace", "syscall:getppid", "-c",
