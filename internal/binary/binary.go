@@ -172,7 +172,13 @@ func (f *Finder) Forget(path string) error {
 	if e == nil {
 		return nil
 	}
+	var errs []error
+	if d := f.debug[path]; d != nil && d != e {
+		delete(f.open, d.Path)
+		errs = append(errs, d.Close())
+	}
 	delete(f.open, path)
+	delete(f.debug, path)
 	delete(f.tables, path)
 	delete(f.missing, path)
 	delete(f.tabled, path)
@@ -180,7 +186,7 @@ func (f *Finder) Forget(path string) error {
 	delete(f.lines, path)
 	delete(f.locals, path)
 	delete(f.names, path)
-	return e.Close()
+	return errors.Join(append(errs, e.Close())...)
 }
 
 // file opens the file of a name; "" is that of the traced program.
