@@ -105,7 +105,7 @@ func (r *placedFunc) sent() int {
 // walk walks the function for one point and sends what it uses.
 func (p *projection) walk(b *body, ev *event, t *points.Target) {
 	fn := p.placed.fn
-	s := &send{b: b, values: map[int]val{}, widths: map[copySite]int{}, target: t,
+	s := &send{b: b, span: b.span, values: map[int]val{}, widths: map[copySite]int{}, target: t,
 		used: map[*captures]bool{}}
 	p.sends = append(p.sends, s)
 	p.walks++

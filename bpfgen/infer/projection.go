@@ -206,6 +206,7 @@ func (p *projection) finishSend(s *send, names []string) {
 	if s.stmt == nil {
 		return
 	}
+	s.b.span = s.span
 	pr := p.placed.pr
 	number := len(pr.u.res.Tree.Records)
 	s.stmt.Int = int64(number)

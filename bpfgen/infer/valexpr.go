@@ -436,10 +436,21 @@ func (b *body) sendable(v val, pos plan.Pos) val {
 	return v
 }
 
-// settled is v as a value of this program that needs nothing more of the
-// span's start.
+// settled is v as a value of this program that needs nothing more of the span's start, nor do its parts: when the
+// record is made, this program may have walked the end of another start.
 func (b *body) settled(v val, pos plan.Pos) val {
 	v = b.sendable(v, pos)
+	if v.comp {
+		out := v
+		out.start, out.elems = nil, make([]val, len(v.elems))
+		for i, e := range v.elems {
+			if e.start == nil {
+				e.start = v.start
+			}
+			out.elems[i] = b.settled(e, pos)
+		}
+		return out
+	}
 	if a, ok := v.obj.(addressed); ok {
 		v = val{expr: a.value(b, pos), start: v.start}
 		if l, ok := a.(located); ok {

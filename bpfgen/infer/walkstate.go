@@ -108,8 +108,9 @@ type drop struct {
 // A send is the statement by which one program sends the event; its values
 // are known when all points have been walked.
 type send struct {
-	// b is the walker of the program.
-	b *body
+	// b is the walker of the program, and span its end of a span, of which it can walk several.
+	b    *body
+	span *spanState
 	// stmt is the statement. It has no values until finishSend gives them.
 	stmt *tree.Stmt
 	// values are what this program has for the slots.
