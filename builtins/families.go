@@ -57,6 +57,7 @@ func New(rt Runtime) *Env {
 		Traced:  &value.Traced{},
 		Full:    &value.Full{},
 		formats: make(map[string]*format.Format),
+		printed: make(map[place]*format.Format),
 	}
 	e.Labels = e.labels()
 	return e

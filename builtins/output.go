@@ -119,8 +119,15 @@ func (e *Env) keep(line []byte) {
 	if e.out = line; cap(line) > most {
 		e.out = nil
 	}
-	if clear(e.fmtArgs); cap(e.fmtArgs) > most/int(unsafe.Sizeof(format.Arg{})) {
+	if cap(e.fmtArgs) > most/int(unsafe.Sizeof(format.Arg{})) {
 		e.fmtArgs = nil
+	}
+	for i := range e.fmtArgs {
+		switch a := &e.fmtArgs[i]; a.Kind {
+		case format.Int, format.Uint, format.Float, format.Bool, format.None: // which hold no memory
+		default:
+			*a = format.Arg{}
+		}
 	}
 }
 
@@ -169,11 +176,7 @@ func (e *Env) sprintf(dst []byte, c *call) ([]byte, error) {
 	if !ok {
 		return dst, fmt.Errorf("%s: got %s, want a format string first", c.name, c.args[0].Type())
 	}
-	by := string(text)
-	if c.name == "printf" {
-		by = value.OfScript(by)
-	}
-	f, err := e.format(by, c.name == "printf")
+	f, err := e.formatOf(string(text), c.name == "printf")
 	if err != nil {
 		return dst, fmt.Errorf("%s: %w", c.name, err)
 	}
@@ -197,7 +200,10 @@ func checkFormatted(c *call) error {
 	const ofVerb, ofArg = 300, 500
 	text, _ := starlark.AsString(c.args[0])
 	n := ofVerb*uint64(strings.Count(text, "%")) + ofArg*uint64(len(c.args))
-	return errors.Join(value.TextRoom(c.thread, n/4), value.CheckTextOf(c.thread, c.args...))
+	if err := value.TextRoom(c.thread, n/4); err != nil {
+		return err
+	}
+	return value.CheckTextOf(c.thread, c.args...)
 }
 
 // outputArg is an argument of printf, or of sprintf, whose text knows by itself
@@ -216,6 +222,40 @@ func (e *Env) outputArg(v starlark.Value, printed bool) format.Arg {
 		arg.Marked, arg.Marks = "", value.Cuts(arg.Str)
 	}
 	return arg
+}
+
+// A place is where a string lies. What is known of a string (value.OfScript) is known of its place, too.
+type place struct {
+	at *byte
+	n  int
+}
+
+// formatOf is the format that a text is for printf, or for sprintf.
+func (e *Env) formatOf(text string, printed bool) (*format.Format, error) {
+	if !printed || len(text) > longestFormat {
+		return e.ofText(text, printed)
+	}
+	at := place{unsafe.StringData(text), len(text)} // the string stays where it is as long as it stands in the map
+	if f, ok := e.printed[at]; ok {
+		return f, nil
+	}
+	f, err := e.ofText(text, printed)
+	if err != nil {
+		return nil, err
+	}
+	if len(e.printed) >= maxFormats {
+		clear(e.printed)
+	}
+	e.printed[at] = f
+	return f, nil
+}
+
+// ofText is formatOf for a string that may lie anywhere.
+func (e *Env) ofText(text string, printed bool) (*format.Format, error) {
+	if printed {
+		text = value.OfScript(text)
+	}
+	return e.format(text, printed)
 }
 
 // format parses a format, or finds it as it was parsed before. What printf

@@ -203,6 +203,24 @@ func TestTextsOfScript(t *testing.T) {
 	tried.Many(t, "%d expressions", n+len(mixtures))
 }
 
+// A format is the script's own or not, however often formats of the same text were printed before.
+func TestFormatsOfOneText(t *testing.T) {
+	const text = "a\nb%d\n"
+	h, rt, _ := newTest()
+	own, foreign := value.Own(text), starlark.String(strings.Clone(text))
+	h.predeclared["formats"] = starlark.NewList([]starlark.Value{own, foreign, own, own[:len(own)-1], foreign})
+	f, err := h.parse("t.star", []byte("def show():\n  for f in formats: printf(f, 1)\nshow()\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.exec(f); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := rt.out.String(), "a\nb1\n"+`a\nb1\n`+"a\nb1\n"+"a\nb1"+`a\nb1\n`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // That a string was cut is seen wherever its end is shown, whatever escapes its other bytes need: it prints as a string
 // that ends with the mark.
 //
