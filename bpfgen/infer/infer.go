@@ -91,7 +91,7 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 	keys := map[*plan.Span]*types.Type{}
 	names := newNameTable(o.Earlier)
 	userKeys := map[int]*keyUse{}
-	moved := map[probeFunc]string{}
+	moved, stays := map[probeFunc]string{}, map[probeFunc]bool{}
 	settles := 1
 	for round := 0; round < maxRounds; round++ {
 		u := newUnit(p, facts, known)
@@ -99,7 +99,7 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 		u.share(o.Earlier)
 		u.earlier, u.late, u.replaced = o.Earlier, o.Late, o.Replaced
 		u.spanKeys, u.nameTable = keys, names
-		u.userKeys, u.moved = userKeys, moved
+		u.userKeys, u.moved, u.stays = userKeys, moved, stays
 		before := len(moved)
 		u.walk()
 		if len(moved) > before { // what their kernel halves gave containers does not hold

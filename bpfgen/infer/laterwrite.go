@@ -2,7 +2,6 @@ package infer
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"go.starlark.net/syntax"
@@ -78,83 +77,28 @@ func keyText(x syntax.Expr) string {
 	return "…"
 }
 
-// moves hands a change of what a kernel half asks over to the kernel, which makes it before it sends the event, and
-// reports whether it did. The change must stand in the handler itself, where each event comes, and the kernel must
-// know the key and the value.
-func (u laterWrites) moves(s syntax.Stmt) bool {
+// isMoved reports whether the kernel makes what a statement does.
+func (u *userWalk) isMoved(s syntax.Stmt) bool {
+	if u.proj.moved[s] {
+		u.half.Moved[s] = true
+	}
+	return u.proj.moved[s]
+}
+
+// asksKernel finds out whether the kernel could make the change that a statement makes, if it stood elsewhere.
+func (u laterWrites) asksKernel(s syntax.Stmt) {
 	u.frame.kernelCan = false
 	if u.pr.u.plan.Placement != plan.ByNeed {
-		return false
+		return
 	}
 	c, emit := u.change(s)
-	switch {
-	case c == nil:
-		return false
-	case u.pr.asked(c.ID):
-		return u.always(s) && u.emitted(s, emit)
-	case !u.askedElsewhere(c):
-		return false
+	if c == nil || !u.askedElsewhere(c) {
+		return
 	}
-	was := u.pr.u.learnt
 	m := u.b.mark()
-	if u.always(s) && !u.readElsewhere(c) && u.emitted(s, emit) {
-		// Such a change is no reason to refuse that others in user space change the container, too.
-		u.pr.u.written, u.pr.u.askers = was.written, was.askers
-		return true
-	}
 	_, r := u.b.tries(emit)
 	u.b.back(m)
 	u.frame.kernelCan = r == nil && !u.readElsewhere(c)
-	return false
-}
-
-// emitted has the kernel make a change, if it can.
-func (u laterWrites) emitted(s syntax.Stmt, emit func()) bool {
-	m := u.b.mark()
-	u.b.lazy = false
-	block, r := u.b.tries(emit)
-	u.b.lazy = m.place.body.lazy
-	if r != nil {
-		u.b.back(m)
-		return false
-	}
-	u.b.block.Stmts = append(u.b.block.Stmts, block.Stmts...)
-	u.half.Moved[s] = true
-	return true
-}
-
-// always reports whether a statement of the handler runs at each event: it is in no branch and no loop, and behind no
-// return.
-func (u laterWrites) always(s syntax.Stmt) bool {
-	if u.frame.top && u.frame.always == nil {
-		u.frame.always = beforeReturns(u.frame.Def.Body)
-	}
-	return u.frame.always[s]
-}
-
-// follow notes that of the branches of a statement this one is always taken, as its condition is known.
-func (u laterWrites) follow(s syntax.Stmt, taken []syntax.Stmt) {
-	if u.always(s) {
-		maps.Copy(u.frame.always, beforeReturns(taken))
-	}
-}
-
-// beforeReturns are the statements up to the first that contains a return.
-func beforeReturns(list []syntax.Stmt) map[syntax.Stmt]bool {
-	out := map[syntax.Stmt]bool{}
-	for _, s := range list {
-		out[s] = true
-		returns := false
-		syntax.Walk(s, func(n syntax.Node) bool {
-			_, is := n.(*syntax.ReturnStmt)
-			returns = returns || is
-			return !returns
-		})
-		if returns {
-			break
-		}
-	}
-	return out
 }
 
 // change is the container that a statement changes, with what does so in the kernel: x[k] = v, x[k] op= v, x.set(…),

@@ -1,6 +1,10 @@
 package infer
 
 import (
+	"maps"
+
+	"go.starlark.net/syntax"
+
 	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/scope"
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -128,7 +132,30 @@ func (p *projection) walk(b *body, ev *event, t *points.Target) {
 			wrong(fn.Pos, "a handler gets one argument, the event; %s has no default", param.Name)
 		}
 	}
+	p.moveChanges(b, ev)
 	b.lazily(func() { w.stmts(def.Body) })
 	s.stmt = &tree.Stmt{Op: tree.SSend, Pos: fn.Pos}
 	b.emit(s.stmt)
+}
+
+// moveChanges gives the kernel its part of a handler in user space at a point.
+func (p *projection) moveChanges(b *body, ev *event) {
+	pr, key := p.placed.pr, p.placed.key()
+	if pr.u.plan.Placement != plan.ByNeed || pr.u.stays[key] {
+		return
+	}
+	if p.walks == 1 {
+		l := &laterPart{pr: pr, fn: p.placed.fn}
+		l.otherNames()
+		p.later, p.parts, p.moved = l, l.parts(b, ev), map[syntax.Node]bool{}
+		for _, part := range p.parts {
+			maps.Copy(p.moved, part.gone)
+		}
+		return
+	}
+	for _, part := range p.parts {
+		if !part.emit(b, ev) { // at all points or at none
+			pr.u.stays[key], pr.u.changed = true, true
+		}
+	}
 }

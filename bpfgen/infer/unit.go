@@ -37,6 +37,9 @@ type unit struct {
 	// moved are the functions that could run in the kernel at the first point of their probe and not at a later one,
 	// with the reason. They run in user space at all points from the next round on. It lives through all rounds.
 	moved map[probeFunc]string
+	// stays are the functions of which the kernel makes no changes, as it could not at each point of their probe. It
+	// lives through all rounds.
+	stays map[probeFunc]bool
 	// res is what comes of the round. It is complete when finish has run.
 	res *Result
 	// userUses are the uses of tables and cells by handlers that this round has placed in user space.
@@ -110,6 +113,17 @@ type unit struct {
 	givers map[*plan.Func]bool
 	// readers has those of which it was asked whether they read memory, with the first place where they do.
 	readers map[*plan.Func]*memoryRead
+	// changers has those of which it was asked which containers they may change.
+	changers changers
+}
+
+// changers are functions of the script with what they may change.
+type changers map[*plan.Func]*changes
+
+// changes are the containers that a function may change, by number, and its own parameters by name.
+type changes struct {
+	containers map[int]bool
+	params     map[string]bool
 }
 
 func newUnit(p *plan.Plan, facts *kernel.Facts, known learnt) *unit {
@@ -119,6 +133,7 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, known learnt) *unit {
 		strMax: p.StrMax, enums: map[*tree.Expr]string{}, calls: map[*tree.Expr][]kernel.Syscall{},
 		durations: map[*tree.Expr]bool{}, absorbed: map[*tree.Expr]bool{}, families: map[string]error{},
 		foldedFuncs: map[string]foldedFunc{}, givers: map[*plan.Func]bool{}, readers: map[*plan.Func]*memoryRead{},
+		changers: changers{},
 		res: &Result{
 			Tree:   &tree.Unit{Keep: map[int]int{}},
 			Halves: map[int]*plan.UserHalf{}, StartHalves: map[int]*plan.UserHalf{},

@@ -158,6 +158,7 @@ func namesOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 // builtin walks the call of a builtin.
 func (u arguments) builtin(f *builtin, x *syntax.CallExpr) uval {
 	u.proj.asksType = u.proj.asksType || f.is(asksType)
+	u.givesToTimer(f, x)
 	if f.user != nil {
 		return f.user(u.userWalk, f, x)
 	}
@@ -170,6 +171,15 @@ func (u arguments) values(args []syntax.Expr) []uval {
 		u.onlyAsks(a)
 	}
 	return u.captureArgs(args)
+}
+
+// asksArguments notes which arguments of a call are only read.
+func (u arguments) asksArguments(fn uval, x *syntax.CallExpr) {
+	for i, a := range x.Args {
+		if starOf(a) == 0 && u.pr.u.changers.readsArgument(fn, x, i) {
+			u.onlyAsks(argValue(a))
+		}
+	}
 }
 
 // byUser is the value of a call that user space makes; vals are the values of its arguments.
@@ -361,6 +371,7 @@ func isRecord(v val) bool { return v.expr != nil && v.expr.Type.Kind == types.Re
 // point of the probe may have another.
 func hasOrGetAttr(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	unnamed(string(f.name), x)
+	u.calling().asksArguments(knownVal(constant(plan.Builtin(f.name))), x)
 	if len(x.Args) < 2 {
 		u.calling().captureArgs(x.Args)
 		return uval{}
@@ -393,6 +404,7 @@ func hasOrGetAttr(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 // callFunc walks a call of a function of the script. If it gets parts of the
 // event, a copy of the function is made for this call.
 func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
+	u.asksArguments(uval{v: constant(fn), known: true}, x)
 	vals := make([]uval, len(x.Args))
 	for i, a := range x.Args {
 		vals[i] = u.expr(argValue(a))

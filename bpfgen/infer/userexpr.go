@@ -73,6 +73,10 @@ func (u *userWalk) captureExpr(x syntax.Expr) (v uval) {
 
 // expr walks an expression of user code.
 func (u *userWalk) expr(x syntax.Expr) uval {
+	if u.proj.moved[x] {
+		u.half.Drop[x] = true
+		return knownVal(constant(plan.None{}))
+	}
 	switch x := x.(type) {
 	case *syntax.ParenExpr:
 		return u.expr(x.X)
@@ -150,7 +154,7 @@ func (u *userWalk) ident(id *syntax.Ident) uval {
 		before := len(u.pr.u.userUses)
 		u.pr.noteContainers(x.v.c, id.NamePos, u.pr.asks[id], map[*plan.Func]bool{})
 		for i := range u.pr.u.userUses[before:] {
-			u.pr.u.userUses[before+i].timed = u.frame.firstGeneric(map[*uframe]bool{}) != nil
+			u.pr.u.userUses[before+i].timed = u.pr.timed[id] || u.frame.inTimer(map[*uframe]bool{})
 		}
 	}
 	return whileItRuns(x)

@@ -87,7 +87,7 @@ func capturesChanging(fn *plan.Func, seen map[*plan.Func]bool) bool {
 		if f, ok := v.(*plan.Func); ok {
 			return capturesChanging(f, seen)
 		}
-		return v != nil && fold.MayChange(v)
+		return mayChange(v)
 	}
 	for _, v := range fn.Names {
 		if changes(v) {
@@ -109,4 +109,12 @@ func resultKnown(returns []uval, falls bool) (uval, bool) {
 	}
 	v := returns[0]
 	return knownVal(v.v), v.known && !v.part && fold.Unchanging(v.v.c)
+}
+
+// mayChange reports whether a value is a list or a dict, or a function that has one.
+func mayChange(v plan.Value) bool {
+	if fn, ok := v.(*plan.Func); ok {
+		return capturesChanging(fn, map[*plan.Func]bool{})
+	}
+	return v != nil && fold.MayChange(v)
 }

@@ -34,6 +34,7 @@ func (u arguments) callInner(f *inner, x *syntax.CallExpr) uval {
 	if slices.Contains(u.inside, f.def) {
 		wrong(x.Lparen, "%s calls itself: Starlark has no recursion", f.name)
 	}
+	u.asksArguments(uval{fn: f}, x)
 	vals := make([]uval, len(x.Args))
 	for i, a := range x.Args {
 		vals[i] = u.expr(argValue(a))
@@ -115,11 +116,11 @@ func (u arguments) newCopy(f *inner) *plan.Copy {
 // function walks a function defined inside the handler: it may run later,
 // when another event is current. What must be known of its calls is in f then.
 func (u arguments) function(f *inner) {
-	at, def, defaults := f.node, f.def, f.defaults
+	at, def, defaults, timed := f.node, f.def, f.defaults, u.isTimed(f)
 	outer, was := u.frame, u.nested
 	u.frame = newFrame(nil, def)
 	u.frame.within(outer)
-	u.frame.generic = true
+	u.frame.generic, u.frame.timed = true, timed
 	if u.nested == nil {
 		u.nested = at
 	}

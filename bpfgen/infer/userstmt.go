@@ -27,9 +27,10 @@ func (u *userWalk) stmts(list []syntax.Stmt) bool {
 }
 
 func (u *userWalk) stmt(s syntax.Stmt) bool {
-	if u.writes().moves(s) {
+	if u.isMoved(s) {
 		return true
 	}
+	u.writes().asksKernel(s)
 	switch s := s.(type) {
 	case *syntax.ExprStmt:
 		u.mayDrop(u.half, s.X, u.expr(s.X))
@@ -75,6 +76,9 @@ func (u *userWalk) assign(s *syntax.AssignStmt) {
 		u.capture(more)
 		u.eachAs(s.LHS, uval{held: was.holds() | more.holds(), may: withCallees(was.callees(), more.callees()...)})
 		return
+	}
+	if u.proj.later != nil && u.proj.later.renames(s) { // what is done by the other name is seen there
+		u.onlyAsks(s.RHS)
 	}
 	u.assignTo(s.LHS, s.RHS)
 }
@@ -133,7 +137,6 @@ func (u *userWalk) ifStmt(s *syntax.IfStmt) bool {
 		if value {
 			taken = s.True
 		}
-		u.writes().follow(s, taken)
 		return u.stmts(taken)
 	}
 	u.frame.open = true

@@ -10,55 +10,6 @@ import (
 // finds what is there by then: reading that is warned about, and changing it refused, where the author has not said by
 // kernel= which part of the work is the kernel's.
 
-// noteContainers notes the tables and cells that a value of user code leads to. reads says that this place only asks
-// them.
-func (pr *probe) noteContainers(c plan.Value, pos plan.Pos, reads bool, seen map[*plan.Func]bool) {
-	switch c := c.(type) {
-	case plan.Ref:
-		if pr.handler.inUser || pr.starter.inUser {
-			pr.u.noteUse(c.ID, true)
-		}
-		if pr.u.plan.Placement != plan.InBoth &&
-			pr.p.Kernel == nil && pr.p.Keep == 0 && (c.Kind == plan.Table || c.Kind == plan.Cell) {
-			why := pr.handler.why + pr.starter.why
-			use := userUse{c: c.Container, pos: pos, why: why, probe: pr.p.ID, reads: reads}
-			pr.u.userUses = append(pr.u.userUses, use)
-		}
-	case plan.List:
-		pr.noteAll(c, pos, seen)
-	case plan.Tuple:
-		pr.noteAll(c, pos, seen)
-	case plan.Dict:
-		for _, entry := range c {
-			pr.noteContainers(entry.Value, pos, false, seen)
-		}
-	case plan.Opaque:
-		if c.Of != nil {
-			pr.noteContainers(c.Of, pos, false, seen)
-		}
-	case *plan.Func:
-		if seen[c] {
-			return
-		}
-		seen[c] = true
-		for _, name := range sortedKeys(c.Names) {
-			pr.noteContainers(c.Names[name], pos, false, seen)
-		}
-		for _, v := range c.Free {
-			if v != nil {
-				pr.noteContainers(v, pos, false, seen)
-			}
-		}
-	}
-}
-
-// noteAll is noteContainers of elements.
-func (pr *probe) noteAll(list []plan.Value, pos plan.Pos, seen map[*plan.Func]bool) {
-	for _, v := range list {
-		pr.noteContainers(v, pos, false, seen)
-	}
-}
-
 // checkBothSides says once of each handler and container what it means that both sides use it.
 func (u *unit) checkBothSides() {
 	type use struct{ probe, container int }

@@ -37,6 +37,8 @@ type probe struct {
 	cookies bool
 	// asks are the names of tables and cells at places of user code that only read them.
 	asks map[*syntax.Ident]bool
+	// timed are what user code gives to timers: lambdas, and names of functions.
+	timed map[syntax.Node]bool
 	// closers complete the start programs of spans. They run when all points have been walked, and so all values are
 	// known that the ends want.
 	closers []func()
@@ -70,6 +72,11 @@ type projection struct {
 	placed *placedFunc
 	// half is that function with the places that are read from the record.
 	half *plan.UserHalf
+	// later finds the changes that the kernel could make, parts are those that it makes, and moved is what user space
+	// has no part in for that.
+	later *laterPart
+	parts []*kernelPart
+	moved map[syntax.Node]bool
 	// copies is how many copies of functions there are so far, for their calls. maxCopies bounds it.
 	copies int
 	// slots is how many slots were given so far.
@@ -96,6 +103,24 @@ type projection struct {
 	widths []widthSite
 	// shown are the same places, for look-up.
 	shown map[copySite]bool
+}
+
+// A kernelPart is a part of a handler.
+type kernelPart struct {
+	*laterPart
+	// sites are the changes that it makes, as they stand in the handler: assignments, and calls of which nobody takes
+	// the value.
+	sites []syntax.Node
+	// gone is what user space has no part in any more: sites, and what has nothing but sites in it.
+	gone map[syntax.Node]bool
+}
+
+// A laterPart finds the kernel's part of a handler.
+type laterPart struct {
+	pr *probe
+	fn *plan.Func
+	// names says of variables of the handler which container they are another name of, by where they are first named.
+	names map[*syntax.Ident]*plan.Container
 }
 
 // A drop is an expression whose value may turn out not to be needed.
@@ -364,6 +389,8 @@ type uframe struct {
 	loops []*loopVars
 	// generic is set for a function inside that is walked where it is defined, for calls of which nothing is known.
 	generic bool
+	// timed is set for such a function that only a timer runs.
+	timed bool
 	// chosen is the first e.args[i] in a generic function whose i only a call of it gives. A use of the function by
 	// which its calls are not known is then refused (mayLeave). It is nil where there is none.
 	chosen *chosenArg
@@ -375,8 +402,6 @@ type uframe struct {
 	decides int
 	// kernelCan is set where the statement that is walked is a change that the kernel could make.
 	kernelCan bool
-	// always are the statements of a handler that run at each event. It is nil until somebody asks.
-	always map[syntax.Stmt]bool
 }
 
 // uvals are the values of variables; the ways of a branch begin with copies.

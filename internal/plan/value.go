@@ -51,10 +51,11 @@ type PointValue struct{ Point }
 
 // Opaque is a value that only user space can use, of which the name of its Starlark type is known: Type.
 //
-// Of is the container of a method that was taken from it, as t.set, else nil.
+// Of is the container of a method that was taken from it, as t.set, else nil, and Method the name of that.
 type Opaque struct {
-	Type string
-	Of   Value
+	Type   string
+	Of     Value
+	Method string
 }
 
 // UnknownType is the type of values that a mistake kept from being made, in

@@ -212,7 +212,7 @@ func (n *conversion) value(v starlark.Value, depth int) plan.Value {
 			return plan.Builtin(v.Name())
 		}
 		if of, ok := v.Receiver().(value.Container); ok {
-			return plan.Opaque{Type: v.Type(), Of: plan.Ref{Container: of.Decl()}}
+			return plan.Opaque{Type: v.Type(), Of: plan.Ref{Container: of.Decl()}, Method: v.Name()}
 		}
 	case value.Container:
 		return plan.Ref{Container: v.Decl()}

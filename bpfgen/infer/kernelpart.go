@@ -1,0 +1,308 @@
+package infer
+
+import (
+	"maps"
+	"slices"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/internal/plan"
+)
+
+// The kernel's part of a handler in user space are its changes of what kernel halves read, with the conditions and
+// loops around them. Of
+//
+//	def wakes(e):
+//	    print(e.comm)
+//	    if e.pid > 4:
+//	        print("large")
+//	        targets[e.pid] = 1
+//
+// the kernel runs
+//
+//	    if e.pid > 4:
+//	        targets[e.pid] = 1
+//
+// before it sends the event, and user space runs the rest. The part is walked as any function of a kernel half. Where
+// that refuses it, as only user space knows the condition, the parts of single containers are tried, and then those of
+// single changes.
+
+// parts are the parts of the handler that the kernel can run, which are emitted.
+func (l *laterPart) parts(b *body, ev *event) (out []*kernelPart) {
+	all := sitesIn(resolved(l.fn).Body, func(n syntax.Node) bool { return len(l.changed(n)) > 0 })
+	if len(all) == 0 || len(all) > maxParts {
+		return nil
+	}
+	take := func(sites []syntax.Node) bool {
+		k := &kernelPart{laterPart: l, sites: sites}
+		if !k.emit(b, ev) {
+			return false
+		}
+		out = append(out, k)
+		return true
+	}
+	if take(all) {
+		return out
+	}
+	for _, group := range l.byContainer(all) {
+		if len(group) < len(all) && take(group) {
+			continue
+		}
+		for _, site := range group {
+			if len(group) > 1 || len(group) == len(all) {
+				take([]syntax.Node{site})
+			}
+		}
+	}
+	return out
+}
+
+// maxParts bounds the changes of a handler that are tried one by one.
+const maxParts = 64
+
+// byContainer puts the changes of one container together. What changes several stands for itself.
+func (l *laterPart) byContainer(sites []syntax.Node) (out [][]syntax.Node) {
+	at := map[int]int{}
+	for _, s := range sites {
+		changed := slices.Sorted(maps.Keys(l.changed(s)))
+		if i, ok := at[changed[0]]; ok && len(changed) == 1 {
+			out[i] = append(out[i], s)
+			continue
+		}
+		if len(changed) == 1 {
+			at[changed[0]] = len(out)
+		}
+		out = append(out, []syntax.Node{s})
+	}
+	return out
+}
+
+// emit has the kernel run the part, if it can.
+func (k *kernelPart) emit(b *body, ev *event) bool {
+	var body []syntax.Stmt
+	body, k.gone = cut(resolved(k.fn).Body, k.sites)
+	if !k.apart() || !k.readable(body) {
+		return false
+	}
+	u, m := b.u, b.mark()
+	before := len(u.diags)
+	block, r := b.tries(func() { b.given(ev, k.function(body)) })
+	if r != nil || len(u.diags) > before {
+		b.back(m)
+		return false
+	}
+	b.block.Stmts = append(b.block.Stmts, block.Stmts...)
+	// Such a change is no reason to refuse that others in user space change the container, too, except where this
+	// probe's own filter reads it.
+	written := u.written
+	u.written, u.askers = m.learnt.written, m.learnt.askers
+	for id := range k.all() {
+		if at, ok := written.Get(id); ok && k.pr.asked(id) {
+			u.written.Set(id, at)
+		}
+	}
+	return true
+}
+
+// function is the part as a function of the script.
+func (k *kernelPart) function(body []syntax.Stmt) *plan.Func {
+	def, fn := *resolved(k.fn), *k.fn
+	def.Body = body
+	fn.Lambda, fn.Def = nil, &syntax.DefStmt{Def: k.fn.Pos, Body: body, Function: &def}
+	if fn.Def.Params = def.Params; k.fn.Def != nil {
+		fn.Def.Name = k.fn.Def.Name
+	}
+	return &fn
+}
+
+// all are the containers that the part changes.
+func (k *kernelPart) all() map[int]bool {
+	out := map[int]bool{}
+	for _, s := range k.sites {
+		maps.Copy(out, k.changed(s))
+	}
+	return out
+}
+
+// apart reports whether the rest of the handler does not read what the part changes: what it finds is to be what was
+// there before the change.
+func (k *kernelPart) apart() bool {
+	for id := range k.all() {
+		for _, s := range resolved(k.fn).Body {
+			if k.hasRead(s, id) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// hasRead reports whether a statement of the handler has a container elsewhere than in what is gone, and where it
+// changes it.
+func (k *kernelPart) hasRead(s syntax.Node, id int) (found bool) {
+	c := &plan.Container{ID: id}
+	changed := map[*syntax.Ident]bool{}
+	syntax.Walk(s, func(n syntax.Node) bool {
+		if n == nil || found || k.gone[n] {
+			return false
+		}
+		switch n := n.(type) {
+		case *syntax.AssignStmt, *syntax.ExprStmt:
+			if id := changedBy(n); id != nil {
+				changed[id] = true
+			}
+			if as, ok := n.(*syntax.AssignStmt); ok && k.renames(as) {
+				return false
+			}
+		case *syntax.Ident:
+			of := k.value(n)
+			found = found || !changed[n] && leadsTo(of, c, map[*plan.Func]bool{})
+		}
+		return !found
+	})
+	return found
+}
+
+// readable reports whether the kernel may read all that the part has: the containers that it changes, and those that
+// kernel halves read anyhow and the handler does not change, and no list or dict, which user code may change.
+func (k *kernelPart) readable(body []syntax.Stmt) bool {
+	changed, does := k.all(), k.pr.u.changers.of(k.fn)
+	ok := true
+	may := func(id int) bool { return changed[id] || k.asked(id) && !does.containers[id] }
+	for _, s := range body {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			if id, is := n.(*syntax.Ident); is && ok {
+				ok = !mayChange(k.value(id))
+				for reached := range reachedFrom(k.value(id), map[*plan.Func]bool{}) {
+					ok = ok && may(reached)
+				}
+			}
+			return ok
+		})
+	}
+	return ok
+}
+
+// reachedFrom are the containers that a value is, or that a function has.
+func reachedFrom(v plan.Value, seen map[*plan.Func]bool) map[int]bool {
+	out := map[int]bool{}
+	switch v := v.(type) {
+	case plan.Ref:
+		out[v.ID] = true
+	case *plan.Func:
+		if seen[v] {
+			return out
+		}
+		seen[v] = true
+		for _, x := range v.Names {
+			maps.Copy(out, reachedFrom(x, seen))
+		}
+		for _, x := range v.Free {
+			maps.Copy(out, reachedFrom(x, seen))
+		}
+	}
+	return out
+}
+
+// asked reports whether a kernel half reads a container such that a change in user space is late.
+func (l *laterPart) asked(id int) bool {
+	return l.pr.asked(id) || l.pr.p.Kernel == nil && l.pr.p.Keep == 0 && l.pr.u.askedBy(id, l.pr.p.ID) != nil
+}
+
+// value is the container or the function of the script that a name stands for, nil of others.
+func (l *laterPart) value(id *syntax.Ident) plan.Value {
+	bind, ok := id.Binding.(*resolve.Binding)
+	if !ok {
+		return nil
+	}
+	if c := l.names[bind.First]; c != nil {
+		return plan.Ref{Container: c}
+	}
+	v, _ := newFrame(l.fn, resolved(l.fn)).Lookup(id, captured)
+	return v.v.c
+}
+
+// otherNames finds the variables and parameters of the handler that are another name of a container.
+func (l *laterPart) otherNames() {
+	l.names = map[*syntax.Ident]*plan.Container{}
+	def := resolved(l.fn)
+	sets := map[*resolve.Binding]int{}
+	syntax.Walk(&syntax.ForStmt{Vars: noName, X: noName, Body: def.Body}, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.AssignStmt:
+			count(sets, n.LHS)
+		case *syntax.ForStmt:
+			count(sets, n.Vars)
+		}
+		return true
+	})
+	for i, v := range l.fn.Defaults {
+		if ref, ok := v.(plan.Ref); ok && i > 0 && sets[def.Locals[i]] == 0 {
+			l.names[def.Locals[i].First] = ref.Container
+		}
+	}
+	for _, s := range def.Body {
+		as, ok := s.(*syntax.AssignStmt)
+		if !ok || as.Op != syntax.EQ {
+			continue
+		}
+		to, from := nameIn(as.LHS), nameIn(as.RHS)
+		if ref, ok := l.value(from).(plan.Ref); ok && to != noName && sets[to.Binding.(*resolve.Binding)] == 1 {
+			l.names[to.Binding.(*resolve.Binding).First] = ref.Container
+		}
+	}
+}
+
+// count counts how often variables are assigned.
+func count(sets map[*resolve.Binding]int, to syntax.Expr) {
+	for _, b := range bound(to, nil) {
+		sets[b]++
+	}
+}
+
+// renames reports whether a statement gives a container another name.
+func (l *laterPart) renames(s *syntax.AssignStmt) bool {
+	bind, ok := nameIn(s.LHS).Binding.(*resolve.Binding)
+	return ok && l.names[bind.First] != nil
+}
+
+// changed are the containers that a statement or a call changes which the kernel could run. It is empty where it
+// changes one that no kernel half reads, too, or in a way of which only user space knows.
+func (l *laterPart) changed(n syntax.Node) map[int]bool {
+	out := map[int]bool{}
+	if x, ok := n.(*syntax.CallExpr); ok {
+		if fn, ok := l.value(nameIn(x.Fn)).(*plan.Func); ok {
+			maps.Copy(out, l.pr.u.changers.of(fn).containers)
+			for i, a := range x.Args {
+				ref, ok := l.value(nameIn(argValue(a))).(plan.Ref)
+				if ok && starOf(a) == 0 && !l.pr.u.changers.readsArgument(knownVal(constant(fn)), x, i) {
+					out[ref.ID] = true
+				}
+			}
+		}
+		n = &syntax.ExprStmt{X: x}
+	}
+	if id := changedBy(n); id != nil {
+		if ref, ok := l.value(id).(plan.Ref); ok {
+			out[ref.ID] = true
+		}
+	}
+	for id := range out {
+		if kind := l.pr.u.plan.Containers[id].Kind; kind != plan.Table && kind != plan.Cell || !l.asked(id) {
+			return nil
+		}
+	}
+	return out
+}
+
+// noName is a name that stands for nothing.
+var noName = &syntax.Ident{}
+
+// nameIn is x as a name; noName: it is none.
+func nameIn(x syntax.Expr) *syntax.Ident {
+	if id, ok := unparen(x).(*syntax.Ident); ok {
+		return id
+	}
+	return noName
+}

@@ -1,0 +1,187 @@
+package accept
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/test/need"
+)
+
+// registers calls reg(i) and use(i) at once for 10 numbers, and then use(i) for 20, of which 10 were registered. Behind
+// each use it calls done(i).
+const registers = `
+#define CALL(name) __attribute__((noinline)) void name(long k) { __asm__ volatile("" :: "r"(k) : "memory"); }
+CALL(reg) CALL(use) CALL(done)
+int main(void) {
+	for (long i = 0; i < 30; i++) {
+		if (i < 10)
+			reg(i);
+		use(i < 10 ? i : i - 10);
+		done(i < 10 ? i : i - 10);
+	}
+	return 0;
+}
+`
+
+// What becomes of a change that a handler in user space makes of what a kernel half of another probe reads.
+const (
+	isMoved   = "moved"
+	isRefused = "refused"
+	isWarned  = "warned"
+	isSilent  = "silent"
+)
+
+// A lateForm is a way to write into what is shared, with what becomes of it. ask is what the reader asks, which is true
+// for so many calls of use().
+type lateForm struct {
+	text, want, ask string
+	count           int
+}
+
+// lateForms are those of testdata/lateforms.star, which says what they look like.
+func lateForms(t *testing.T) (out []lateForm) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/lateforms.star")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, chunk := range strings.Split("\n"+string(text), "\n--- ")[1:] {
+		head, text, _ := strings.Cut(chunk, "\n")
+		head, number, counted := strings.Cut(head, " # ")
+		f := lateForm{text: text, ask: "e.args.k in T", count: 20}
+		if want, ask, asks := strings.Cut(head, ": "); asks {
+			f.want, f.ask = want, ask
+		} else {
+			f.want = head
+		}
+		if counted {
+			f.count, err = strconv.Atoi(number)
+		}
+		if err != nil || !slices.Contains([]string{isMoved, isRefused, isWarned, isSilent}, f.want) {
+			t.Fatalf("a chunk begins with %q", head)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// readers are the kernel halves that can read what another probe's handler writes: each adds to N, if ASK holds.
+var lateReaders = map[string]string{
+	"where": `probe("uprobe:BINARY:use", lambda e: N.add(), where = lambda e: ASK)`,
+	"kernel": `probe("uprobe:BINARY:use", lambda e: [sprintf("x"), N.add()],
+      kernel = lambda e: record(x = 1) if ASK else None)`,
+	"start": `def STARTS(e):
+    if ASK:
+        N.add()
+probe(span("uprobe:BINARY:use", "uprobe:BINARY:done", key = lambda e: e.args.k), lambda e: None, start = STARTS)`,
+	"key": `probe(span("uprobe:BINARY:use", "uprobe:BINARY:done",
+           key = (lambda e: e.args.k if ASK else -1, lambda e: e.args.k)), lambda e: N.add())`,
+	"handler": `def READS(e):
+    if ASK:
+        N.add()
+probe("uprobe:BINARY:use", READS)`,
+}
+
+// A lateScript has many forms with one reader. lines has the first line of each.
+type lateScript struct {
+	text  strings.Builder
+	forms []lateForm
+	lines []int
+}
+
+// add adds a form with a reader behind or before it.
+func (s *lateScript) add(f lateForm, reader, binary string, before bool) {
+	i := len(s.forms)
+	names := strings.NewReplacer("ASK", f.ask, "BINARY", binary)
+	own := regexp.MustCompile(`\b(A|T|C|N|H|M|REG|STARTS|READS|NUMBERS|on)\b`)
+	number := func(text string) string { return own.ReplaceAllString(text, fmt.Sprintf("${1}%d", i)) }
+	read := number(names.Replace(reader)) + "\n"
+	write := number(f.text) + "\n" + number(fmt.Sprintf("probe(\"uprobe:%s:reg\", REG)\n", binary))
+	s.forms = append(s.forms, f)
+	s.lines = append(s.lines, strings.Count(s.text.String(), "\n")+1)
+	s.text.WriteString(number("T, C, N = table(), cell(0), count()\n"))
+	if before {
+		s.text.WriteString(read + write)
+	} else {
+		s.text.WriteString(write + read)
+	}
+}
+
+// said gives which forms have a message with a text.
+func (s *lateScript) said(stderr, text string) map[int]bool {
+	out := map[int]bool{}
+	for _, line := range strings.Split(stderr, "\n") {
+		m := regexp.MustCompile(`^[^ ]*\.star:(\d+):\d+: (.*)`).FindStringSubmatch(line)
+		if m == nil || !strings.Contains(m[2], text) {
+			continue
+		}
+		at, _ := strconv.Atoi(m[1])
+		for i, from := range s.lines {
+			if at >= from && (i+1 == len(s.lines) || at < s.lines[i+1]) {
+				out[i] = true
+			}
+		}
+	}
+	return out
+}
+
+// What a handler of user space changes and a kernel half of another probe reads is right, refused or warned of, in
+// whatever form it is written, and whichever of both the script declares first.
+func TestLateForms(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "gcc -O1 -g", "registers.c", registers)
+	before := false
+	for _, kind := range slices.Sorted(maps.Keys(lateReaders)) {
+		t.Run(kind, func(t *testing.T) {
+			runs, bad := &lateScript{}, &lateScript{}
+			for _, f := range lateForms(t) {
+				before = !before
+				if f.want == isRefused {
+					bad.add(f, lateReaders[kind], binary, before)
+				} else {
+					runs.add(f, lateReaders[kind], binary, before)
+				}
+			}
+			before = !before // so that another reader comes in the other order
+			bad.checkRefused(t)
+			runs.checkRun(t, binary)
+		})
+	}
+}
+
+func (s *lateScript) checkRefused(t *testing.T) {
+	t.Helper()
+	e := startrace(t, "-q", script(t, s.text.String()), "-c", "true")
+	told := s.said(e.stderr, "which runs before the event is sent: def mark(e)")
+	for i, f := range s.forms {
+		if !told[i] {
+			t.Errorf("not refused:\n%s\n%s", f.text, e.stderr)
+		}
+	}
+}
+
+func (s *lateScript) checkRun(t *testing.T, binary string) {
+	t.Helper()
+	for i := range s.forms {
+		fmt.Fprintf(&s.text, "at_exit(lambda: print(\"form\", %d, N%[1]d.value))\n", i)
+	}
+	e := startrace(t, script(t, s.text.String()), "-c", binary).ok(t)
+	told := s.said(e.stderr, "warning: ")
+	for i, f := range s.forms {
+		right := strings.Contains(e.stdout, fmt.Sprintf("form %d %d\n", i, f.count))
+		switch {
+		case f.want == isMoved && (told[i] || !right):
+			t.Errorf("not made in the kernel (warned: %v):\n%s", told[i], f.text)
+		case f.want == isWarned && !told[i]:
+			t.Errorf("made late without a word (the count is right: %v):\n%s", right, f.text)
+		case f.want == isSilent && told[i]:
+			t.Errorf("a false alarm:\n%s", f.text)
+		}
+	}
+}
