@@ -343,9 +343,12 @@ func (o *globalsObj) variable(name string, pos plan.Pos) val {
 		v, err = o.f.Global(kernel.TrimEscape(name))
 	}
 	several, lost := (*locals.AmbiguousError)(nil), (*locals.LostError)(nil)
+	undescribed := (*locals.UndescribedError)(nil)
 	switch {
 	case errors.As(err, &lost):
 		wrong(pos, "%s: which variable %s? %v", o.ev.point, name, lost)
+	case errors.As(err, &undescribed):
+		wrong(pos, "%s: which variable %s? %v", o.ev.point, name, undescribed)
 	case errors.As(err, &several):
 		wrong(pos, "%s: which variable %s? %v", o.ev.point, name, several)
 	case err != nil:

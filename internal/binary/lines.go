@@ -256,6 +256,13 @@ func (f *Finder) localsOf(at *File, e *elffile.File, table *signature.Functions)
 		}
 		return frames.CFA(pc)
 	}
+	l.Statics = func(name string) ([]uint64, bool) {
+		list, known := elffile.Statics(e, name)
+		if debug := f.debugFile(at.Path, e); !known && debug != nil {
+			return elffile.Statics(debug, name)
+		}
+		return list, known
+	}
 	l.Thread = func(offset uint64) (int64, bool) { return elffile.ThreadOffset(e, offset) }
 	l.Slot = func(address uint64) (uint64, bool) { return elffile.SlotOf(e, address) }
 	l.Import = func(name string) (uint64, bool, bool) { return elffile.ImportOf(e, name) }

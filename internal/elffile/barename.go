@@ -40,7 +40,7 @@ func BareOfSource(name string) string {
 		end := at + closing(name[at:])
 		keep := strings.HasPrefix(name[at:], "(anonymous namespace)") || strings.HasSuffix(name[:at], "operator") ||
 			strings.HasSuffix(name[:at], "{lambda") ||
-			!ofArguments(name[:at])
+			!ofArguments(name[:at]) && (at > 0 || !strings.HasSuffix(out.String(), "operator()"))
 		if keep {
 			out.WriteString(name[:end])
 		} else {

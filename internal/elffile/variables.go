@@ -4,6 +4,8 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/startrace/startrace/internal/naming"
 )
@@ -22,6 +24,38 @@ type Variable struct {
 // Moves reports whether the file is loaded at an address of the loader's
 // choice: libraries and position-independent programs are.
 func (f *File) Moves() bool { return f.elf.Type == elf.ET_DYN }
+
+// Statics gives the addresses of variables that are local to a source file, by the last part of their name in the
+// source; those of variables that each thread has are offsets. False where the file has no symbol table.
+func Statics(f *File, name string) (out []uint64, known bool) {
+	list, err := f.elf.Symbols()
+	if err != nil || name == "" {
+		return nil, false
+	}
+	for _, s := range list {
+		kind := elf.ST_TYPE(s.Info)
+		if elf.ST_BIND(s.Info) != elf.STB_LOCAL || kind != elf.STT_OBJECT && kind != elf.STT_TLS ||
+			s.Section == elf.SHN_UNDEF || !strings.Contains(s.Name, name) {
+			continue
+		}
+		if of := variableName(s.Name); of == name && !slices.Contains(out, s.Value) {
+			out = append(out, s.Value)
+		}
+	}
+	return out, true
+}
+
+// variableName is the last part of the name of a variable in the source; "" of one in a function.
+func variableName(symbol string) string {
+	for _, mark := range []string{".lto_priv.", ".llvm."} { // of what became local, or was made known to other files
+		symbol, _, _ = strings.Cut(symbol, mark)
+	}
+	if strings.HasPrefix(symbol, "_ZZ") {
+		return ""
+	}
+	full := DemangleShort(symbol)
+	return full[strings.LastIndex(full, ":")+1:]
+}
 
 // Variable finds a variable by its name in the file's symbol tables. Those of
 // threads have no address.

@@ -158,6 +158,9 @@ func (f *Finder) lookUpGlobal(as view, from Viewpoint, text string) (*Variable, 
 	if err != nil {
 		return nil, err
 	}
+	if err := g.mayBeUndescribed(as, found); err != nil {
+		return nil, err
+	}
 	return f.globalAt(found, want.name)
 }
 

@@ -51,6 +51,9 @@ type Finder struct {
 	// Data is the debug information, and Arch the GOARCH of the file.
 	Data *dwarfinfo.Data
 	Arch string
+	// Statics gives the addresses of variables that are local to a source file, by the last part of their name, as the
+	// symbol table has them; false where there is none. nil: nobody asks.
+	Statics func(name string) ([]uint64, bool)
 	// tables name the files of the source; nil until they were asked.
 	tables *sourceline.Tables
 	// names are those of functions; nil until they were asked.

@@ -202,7 +202,7 @@ func (t *Namer) expand(p *Process, f Frame, at uint64) []Frame {
 		if c.Function == "" {
 			continue // damaged
 		}
-		out = append(out, Frame{Addr: f.Addr, Function: t.shown(c.Function), Path: f.Path, File: c.File, Line: c.Line,
+		out = append(out, Frame{Addr: f.Addr, Function: t.shownOfSource(c.Function), Path: f.Path, File: c.File, Line: c.Line,
 			Inlined: true})
 	}
 	f.File, f.Line = calls[len(calls)-1].File, calls[len(calls)-1].Line

@@ -188,6 +188,14 @@ func (t *Namer) shown(name string) string {
 	return elffile.Bare(name)
 }
 
+// shownOfSource is a name that debug information gives, which need not be one of the linker.
+func (t *Namer) shownOfSource(name string) string {
+	if t.FullNames {
+		return elffile.Demangle(name)
+	}
+	return elffile.BareOfSource(name)
+}
+
 // Close closes the files that are held.
 func (t *Namer) Close() error {
 	var errs []error
