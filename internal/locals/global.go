@@ -9,6 +9,13 @@ import (
 	"github.com/startrace/startrace/internal/location"
 )
 
+// A SourceLine is a line of the source, by the whole name of its file.
+type SourceLine struct {
+	// File is the whole name, and Number counts from 1; 0: no line.
+	File   string
+	Number int
+}
+
 // A Viewpoint is what looks for a variable outside of functions: the function with an instruction, at a line of its
 // source that of the line, or the copy of one that was inlined.
 type Viewpoint struct {

@@ -51,8 +51,7 @@ type Finder struct {
 	// Data is the debug information, and Arch the GOARCH of the file.
 	Data *dwarfinfo.Data
 	Arch string
-	// Statics gives the addresses of variables that are local to a source file, by the last part of their name, as the
-	// symbol table has them; false where there is none. nil: nobody asks.
+	// Statics gives the addresses of variables that are local to source files, by the symbol table; false: there is none.
 	Statics func(name string) ([]uint64, bool)
 	// tables name the files of the source; nil until they were asked.
 	tables *sourceline.Tables
@@ -66,13 +65,6 @@ type Finder struct {
 	CFA func(pc uint64) (*location.Expr, bool)
 	// linked says where variables are that only the process has.
 	linked
-}
-
-// A SourceLine is a line of the source, by the whole name of its file.
-type SourceLine struct {
-	// File is the whole name, and Number counts from 1; 0: no line.
-	File   string
-	Number int
 }
 
 // At gives what is in sight at an instruction that belongs to a line of its source; nil where debug information has no

@@ -202,8 +202,8 @@ func (t *Namer) expand(p *Process, f Frame, at uint64) []Frame {
 		if c.Function == "" {
 			continue // damaged
 		}
-		out = append(out, Frame{Addr: f.Addr, Function: t.shownOfSource(c.Function), Path: f.Path, File: c.File, Line: c.Line,
-			Inlined: true})
+		name := t.shownOfSource(c.Function)
+		out = append(out, Frame{Addr: f.Addr, Function: name, Path: f.Path, File: c.File, Line: c.Line, Inlined: true})
 	}
 	f.File, f.Line = calls[len(calls)-1].File, calls[len(calls)-1].Line
 	return append(out, f)

@@ -26,8 +26,8 @@ __attribute__((noinline)) int second(int n) { limit += n; shared++; own++; retur
 `,
 }
 
-// A variable outside of functions is never that of another source file where debug information does not tell of those of
-// the function's own: one that all files share is known if no file can hide it.
+// A variable outside of functions is never that of another source file where debug information does not tell of those
+// of the function's own: one that all files share is known if no file can hide it.
 //
 // > Where the function's source file was compiled without `-g`, or with `-g1`, a name that is also that of a variable
 // > that is local to some file is refused, too.
@@ -49,8 +49,8 @@ func TestGlobalsOfUndescribedFunctions(t *testing.T) {
 				t.Fatalf("%s: %v\n%s", command, err, out)
 			}
 		}
-		for variable, want := range map[string]string{"e.globals.limit": "", "e.globals.own": "", "e.globals.lonely": "",
-			"e.globals.hidden": "", "e.globals.fixed": "", "e.globals.shared": "5",
+		for variable, want := range map[string]string{"e.globals.limit": "", "e.globals.own": "",
+			"e.globals.lonely": "", "e.globals.hidden": "", "e.globals.fixed": "", "e.globals.shared": "5",
 			`getattr(e.globals, "@first.c:limit")`: "12", `getattr(e.globals, "@first.c:own")`: "4"} {
 			text := `probe("uprobe:` + binary + `:second", lambda e: print(` + variable + `))`
 			e := startrace(t, "-q", script(t, text), "-c", binary)
@@ -61,7 +61,8 @@ func TestGlobalsOfUndescribedFunctions(t *testing.T) {
 				t.Errorf("%s: %s: %d %s%s", second, variable, e.status, e.stdout, e.stderr)
 			}
 		}
-		text := `probe("uprobe:` + binary + `:first", lambda e: print(e.globals.limit, e.globals.own, e.globals.hidden))`
+		const all = `print(e.globals.limit, e.globals.own, e.globals.hidden)`
+		text := `probe("uprobe:` + binary + `:first", lambda e: ` + all + `)`
 		equalLines(t, lines(startrace(t, "-q", script(t, text), "-c", binary).ok(t).stdout), []string{"11 3 6"})
 	}
 }
