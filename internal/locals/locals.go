@@ -51,7 +51,7 @@ type Finder struct {
 	// Data is the debug information, and Arch the GOARCH of the file.
 	Data *dwarfinfo.Data
 	Arch string
-	// Statics gives the addresses of variables that are local to source files, by the symbol table; false: there is none.
+	// Statics gives the addresses of variables that are local to source files, by the symbol table; false: it has none.
 	Statics func(name string) ([]uint64, bool)
 	// tables name the files of the source; nil until they were asked.
 	tables *sourceline.Tables
