@@ -186,7 +186,7 @@ func TestMemoryAtFullRate(t *testing.T) {
 			`probe("t:syscalls:sys_enter_getppid", lambda e: n.update([(e.pid, 1)]))`},
 	}
 	for name, args := range tools {
-		out, peak, err := withPeak(t, "60", append(args, "-o", os.DevNull, "--duration", "2s", "-c",
+		out, peak, err := withPeak(t, append(args, "-o", os.DevNull, "--duration", "2s", "-c",
 			program(t, "workload")+" getppid 1000000000 2")...)
 		if err != nil {
 			t.Errorf("%s: %v: %s", name, err, excerpt(string(out)))

@@ -23,7 +23,7 @@ func TestStartsWithinMemory(t *testing.T) {
 		if !m.Tool || m.Verb || soak(t) == 1 && !slices.Contains(hungry, m.Name) {
 			continue
 		}
-		out, peak, err := withPeak(t, "60", m.Name, "-o", os.DevNull, "-c", program(t, "workload")+" getppid 1")
+		out, peak, err := withPeak(t, m.Name, "-o", os.DevNull, "-c", program(t, "workload")+" getppid 1")
 		if err != nil {
 			t.Logf("%s does not work here: %s", m.Name, excerpt(string(out)))
 			continue

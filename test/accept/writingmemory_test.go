@@ -143,7 +143,7 @@ func refusesToWrite(t *testing.T, code string, flags ...string) {
 	t.Helper()
 	const budget = 64 << 20
 	flags = append(flags, "--memory", "64M", "-e", code)
-	out, peak, err := withPeak(t, "60", flags...)
+	out, peak, err := withPeak(t, flags...)
 	if err == nil || !strings.Contains(string(out), "kept") || !refused(out) ||
 		!strings.Contains(string(out), "-e:") {
 		t.Errorf("%s: %v: %s", code, err, excerpt(string(out)))
