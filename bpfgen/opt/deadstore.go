@@ -15,23 +15,38 @@ func deadStore(f *ir.Func) bool {
 		return false
 	}
 	order := f.Order()
+	live := make(byteSet, len(l.in[0]))
 	for changed := true; changed; {
 		changed = false
 		for _, b := range slices.Backward(order) {
-			live := l.atEnd(b)
+			l.atEnd(b, live)
 			for _, v := range slices.Backward(b.Values) {
 				l.before(v, live)
 			}
 			if !slices.Equal(live, l.in[b.ID]) {
-				l.in[b.ID], changed = live, true
+				copy(l.in[b.ID], live)
+				changed = true
 			}
 		}
 	}
 	removed := false
 	for _, b := range order {
-		removed = l.sweep(b) || removed
+		removed = l.sweep(b, live) || removed
 	}
 	return removed
+}
+
+// A byteSet has a bit for each byte.
+type byteSet []uint64
+
+// eachWord gives do each word of s that has bits from one byte to before another, with these bits.
+func (s byteSet) eachWord(from, to int, do func(word *uint64, bits uint64)) {
+	for at := from; at < to; {
+		i, first := at/64, at%64
+		n := min(64-first, to-at)
+		do(&s[i], ^uint64(0)>>(64-n)<<first)
+		at += n
+	}
 }
 
 // slotLiveness says which bytes of private slots are read later.
@@ -39,66 +54,84 @@ type slotLiveness struct {
 	private []bool
 	start   []int // of each slot in the bytes of all
 	bytes   int
-	in      [][]bool // at the start of each block
+	in      []byteSet // at the start of each block
 }
 
 func newSlotLiveness(f *ir.Func) *slotLiveness {
-	l := &slotLiveness{private: privateSlots(f), in: make([][]bool, f.NumBlocks())}
+	l := &slotLiveness{private: privateSlots(f)}
 	for _, s := range f.Slots {
 		l.start = append(l.start, l.bytes)
 		if l.private[s.ID] {
 			l.bytes += s.Size
 		}
 	}
+	n := (l.bytes + 63) / 64
+	all := make(byteSet, n*f.NumBlocks())
+	l.in = make([]byteSet, f.NumBlocks())
+	for i := range l.in {
+		l.in[i], all = all[:n:n], all[n:]
+	}
 	return l
 }
 
-func (l *slotLiveness) atEnd(b *ir.Block) []bool {
-	live := make([]bool, l.bytes)
+// atEnd makes live what is live at the end of b.
+func (l *slotLiveness) atEnd(b *ir.Block, live byteSet) {
+	clear(live)
 	for _, e := range b.Term.To {
 		for i, x := range l.in[e.Block.ID] {
-			live[i] = live[i] || x
+			live[i] |= x
 		}
 	}
-	return live
 }
 
-// piece is the part of live that s is, nil if it is not known.
-func (l *slotLiveness) piece(s piece, live []bool) []bool {
+// piece gives the bytes that s is, if they are known.
+func (l *slotLiveness) piece(s piece) (from, to int, known bool) {
 	if !l.private[s.slot.ID] || s.from < 0 || s.to > int64(s.slot.Size) {
-		return nil
+		return 0, 0, false
 	}
 	at := l.start[s.slot.ID]
-	return live[at+int(s.from) : at+int(s.to)]
+	return at + int(s.from), at + int(s.to), true
 }
 
 // before turns what is live behind v into what is live before it.
-func (l *slotLiveness) before(v *ir.Value, live []bool) {
+func (l *slotLiveness) before(v *ir.Value, live byteSet) {
 	if s, ok := writes(v); ok {
-		clear(l.piece(s, live))
+		if from, to, known := l.piece(s); known {
+			live.eachWord(from, to, func(word *uint64, bits uint64) { *word &^= bits })
+		}
 	}
 	touches(v, func(s piece) {
-		p := l.piece(s, live)
-		for i := range p {
-			p[i] = true
+		if from, to, known := l.piece(s); known {
+			live.eachWord(from, to, func(word *uint64, bits uint64) { *word |= bits })
 		}
 	})
 }
 
-// sweep removes the dead stores of b.
-func (l *slotLiveness) sweep(b *ir.Block) bool {
-	live, before := l.atEnd(b), len(b.Values)
-	var kept []*ir.Value
+// sweep removes the dead stores of b. live is room for it.
+func (l *slotLiveness) sweep(b *ir.Block, live byteSet) bool {
+	l.atEnd(b, live)
+	at := len(b.Values)
 	for _, v := range slices.Backward(b.Values) {
-		if s, ok := writes(v); ok {
-			if p := l.piece(s, live); p != nil && !slices.Contains(p, true) {
-				continue
-			}
+		if !l.isDead(v, live) {
+			l.before(v, live)
+			at--
+			b.Values[at] = v
 		}
-		l.before(v, live)
-		kept = append(kept, v)
 	}
-	slices.Reverse(kept)
-	b.Values = kept
-	return len(kept) != before
+	b.Values = slices.Delete(b.Values, 0, at)
+	return at > 0
+}
+
+// isDead reports whether v does nothing but to write bytes that are not live behind it.
+func (l *slotLiveness) isDead(v *ir.Value, live byteSet) bool {
+	s, ok := writes(v)
+	if !ok {
+		return false
+	}
+	from, to, known := l.piece(s)
+	read := false
+	if known {
+		live.eachWord(from, to, func(word *uint64, bits uint64) { read = read || *word&bits != 0 })
+	}
+	return known && !read
 }
