@@ -17,7 +17,7 @@ func (p *Printer) appendTableCSV(dst []byte, t *Table, rows []Row, o Options) ([
 	w := p.csvWriter(&b)
 	if flat := t.flat(rows); len(flat) > 0 {
 		if share := t.shares(o); o.Percent {
-			flat = append(flat, flatColumn{name: "percent", get: func(r Row) Value { return share(r) }})
+			flat = append(flat, flatColumn{name: "percent", get: share})
 		}
 		p.header = writeHeader(w, p.header, t.csvHeader(rows, flat))
 		width := len(t.csvKeyNames(rows))

@@ -105,16 +105,21 @@ func (g *grid) percent(t *Table, rows []Row, o Options) {
 	}
 }
 
-// shares gives each row's share of the sum over all rows of the table, shown or not, in tenths of a percent.
-func (t *Table) shares(o Options) func(Row) float64 {
+// shares gives each row's share of the sum over all rows of the table, shown or not, in tenths of a percent: a float64,
+// or nil where values of both signs make no whole.
+func (t *Table) shares(o Options) func(Row) Value {
 	value, _, _ := t.sortColumn(strings.TrimPrefix(o.Sort, "-")) // checked by order
-	sum := 0.0
+	sum, above, below := 0.0, false, false
 	for _, r := range t.Rows {
-		sum += magnitude(value(r))
+		size := magnitude(value(r))
+		sum, above, below = sum+size, above || size > 0, below || size < 0
 	}
-	return func(r Row) float64 {
-		if sum == 0 {
-			return 0
+	return func(r Row) Value {
+		switch {
+		case above && below:
+			return nil
+		case sum == 0:
+			return 0.0
 		}
 		text := strconv.FormatFloat(100*magnitude(value(r))/sum, 'f', 1, 64)
 		share, _ := strconv.ParseFloat(text, 64) // what was formatted is a number
@@ -122,7 +127,13 @@ func (t *Table) shares(o Options) func(Row) float64 {
 	}
 }
 
-func percentText(share float64) string { return strconv.FormatFloat(share, 'f', 1, 64) + "%" }
+func percentText(share Value) string {
+	part, is := share.(float64)
+	if !is {
+		return "-"
+	}
+	return strconv.FormatFloat(part, 'f', 1, 64) + "%"
+}
 
 // lines are those of the table, and the widths of its columns.
 func (g *grid) lines() (lines [][]string, widths []int) {

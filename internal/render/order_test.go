@@ -76,3 +76,33 @@ func TestColumnsOfCSVDiffer(t *testing.T) {
 		t.Errorf("got %s, %v\nwant %s", text, err, want)
 	}
 }
+
+// Values of both signs have no share of their sum, which is less than one of them, in any format. Those of one sign have.
+//
+// > Where some values are below 0 and others above, there is no whole and no share.
+func TestSharesOfBothSigns(t *testing.T) {
+	for _, c := range []struct {
+		values []int64
+		want   []string
+	}{{[]int64{30, 10}, []string{"75.0%", "25.0%"}}, {[]int64{-30, -10}, []string{"75.0%", "25.0%"}},
+		{[]int64{30, -10}, []string{"-", "-"}}, {[]int64{5, -5}, []string{"-", "-"}},
+		{[]int64{0, 0}, []string{"0.0%", "0.0%"}}} {
+		table := &Table{Kind: "total", Name: "t", Keyed: true, Columns: []Column{{}}}
+		for i, v := range c.values {
+			table.Rows = append(table.Rows, Row{Key: []Value{int64(i)}, Values: []Value{v}})
+		}
+		share := table.shares(Options{Percent: true})
+		for i, r := range table.Rows {
+			if got := percentText(share(r)); got != c.want[i] {
+				t.Errorf("%v: the share of %d is %s, want %s", c.values, c.values[i], got, c.want[i])
+			}
+		}
+		for _, format := range []Format{Text, JSON, CSV} {
+			p := Printer{Format: format}
+			out, err := p.AppendTable(nil, table, Options{Percent: true})
+			if none := c.want[0] == "-"; err != nil || none && strings.ContainsAny(string(out), "%.") {
+				t.Errorf("%v: %v\n%s", c.values, err, out)
+			}
+		}
+	}
+}

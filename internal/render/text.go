@@ -111,8 +111,8 @@ func (p *Printer) appendStacked(dst []byte, t *Table, rows []Row, flat []flatCol
 				dst = append(append(dst, ' '), strings.Trim(c.name, "()")...)
 			}
 		}
-		if percent {
-			dst = append(append(append(dst, " ("...), percentText(share(r))...), ')')
+		if part := share(r); percent && part != nil {
+			dst = append(append(append(dst, " ("...), percentText(part)...), ')')
 		}
 		dst = append(dst, '\n')
 	}

@@ -130,3 +130,17 @@ int main(void) {
 `)
 	startrace(t, "memleak", "--memory", "32M", "-c", binary).ok(t).has(t, "not freed, from")
 }
+
+// Each stack is one line of JSON.
+func TestMemleakJSON(t *testing.T) {
+	path := traceable(t, "heap")
+	e := startrace(t, "memleak", "--format", "json", "-l", path, "-c", path).ok(t)
+	for line := range strings.Lines(e.stdout) {
+		if strings.Contains(line, " bytes in ") != strings.Contains(line, " not freed, from") {
+			t.Errorf("a part of a line: %s", line)
+		}
+	}
+	if !strings.Contains(e.stdout, `1 allocation of process `) {
+		t.Error(excerpt(e.stdout))
+	}
+}
