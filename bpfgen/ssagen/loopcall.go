@@ -148,7 +148,7 @@ func (b rounds) callLoop(l *loopCall) {
 	var given []val
 	for _, v := range l.in {
 		t := b.prog.Locals[v].Type
-		given = append(given, b.convert(b.expr(&tree.Expr{Op: tree.OpLocal, Int: v, Type: t}), t))
+		given = append(given, b.roomy(b.convert(b.expr(&tree.Expr{Op: tree.OpLocal, Int: v, Type: t}), t)))
 	}
 	for _, r := range l.b.reads {
 		given = append(given, b.convert(b.expr(r.e), r.e.Type))
@@ -168,6 +168,22 @@ func (b rounds) callLoop(l *loopCall) {
 	l.buildBody(b.generator, step)
 	b.startLoop(l, start, count)
 	b.afterLoop(l, count)
+}
+
+// roomy is v with its strings in memory of the size that their types say. The body knows no more of it; of one that was
+// chosen among several, or that is a constant, there may be less.
+func (b rounds) roomy(v val) val {
+	if s, room := v.s, layout.StringRoom(v.t.Cap); s != nil && (s.mem == nil || s.room < room) {
+		m := b.allocText(room)
+		copies{b.code}.copyBytes(b.addr(m, 0), s, room)
+		v.s = &str{mem: m, room: room, n: b.strLen(s), flags: s.flags}
+	}
+	elems := make([]val, len(v.elems))
+	for i, e := range v.elems {
+		elems[i] = b.roomy(e)
+	}
+	v.elems = elems
+	return v
 }
 
 // sortComps parts the words of v into addresses and numbers.
