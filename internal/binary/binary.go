@@ -139,8 +139,10 @@ type Finder struct {
 	// debug are the files that have the debug information of these; nil: there is none. tables, types, lines and locals
 	// are what was read of it.
 	debug map[string]*elffile.File
-	// tabled are the functions of C libraries without debug information.
-	tabled map[string]*signature.Functions
+	// tabled are the functions of C libraries as the headers have them, and headers their types beside those of the
+	// debug information.
+	tabled  map[string]*signature.Functions
+	headers map[string]*usertypes.Types
 	// missing are files that programs share, that have parts of the debug information and are not known. others are
 	// those that are known.
 	missing map[string]*dwarffile.MissingError
@@ -182,6 +184,7 @@ func (f *Finder) Forget(path string) error {
 	delete(f.tables, path)
 	delete(f.missing, path)
 	delete(f.tabled, path)
+	delete(f.headers, path)
 	delete(f.types, path)
 	delete(f.lines, path)
 	delete(f.locals, path)

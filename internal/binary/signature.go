@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
 
 	"github.com/startrace/startrace/internal/dwarffile"
-	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/kernel"
-	"github.com/startrace/startrace/internal/prototypes"
 	"github.com/startrace/startrace/internal/signature"
 	"github.com/startrace/startrace/internal/usertypes"
 )
@@ -41,6 +38,7 @@ func (f *Finder) Signature(at *File, fn Function) *signature.Signature {
 // Types is Signature by the address of a function that is no clone.
 func (f *Finder) Types(at *File, addr uint64) *signature.Signature {
 	table := f.described(at)
+	own := table != nil
 	if table == nil {
 		table = f.prototypes(at)
 	}
@@ -59,7 +57,10 @@ func (f *Finder) Types(at *File, addr uint64) *signature.Signature {
 	}
 	s, err := table.Of(addr)
 	if err != nil {
-		return nil
+		s = nil
+	}
+	if own {
+		s = f.asInHeaders(at, addr, s)
 	}
 	return s
 }
@@ -95,6 +96,9 @@ func (f *Finder) Split(at *File, fn Function) (name, why string) {
 // Type gives the type at a place in the debug information of a file, of which Signature spoke, as one of btf.
 func (f *Finder) Type(at *File, off dwarf.Offset, btf *kernel.BTF) (kernel.TypeID, error) {
 	t, err := f.typesOf(at, btf)
+	if off&inHeaders != 0 {
+		t, off = f.typesOfHeaders(at, btf), off&^inHeaders
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -213,43 +217,4 @@ func (f *Finder) signatures(path string, e *elffile.File) *signature.Functions {
 	}
 	f.tables[path] = t
 	return t
-}
-
-// prototypes are the functions of a C library that has no debug information; nil of other files. Of some hundred of
-// them we know the types ourselves.
-func (f *Finder) prototypes(at *File) *signature.Functions {
-	t, known := f.tabled[at.Path]
-	e := f.open[at.Path]
-	if known || e == nil {
-		return t
-	}
-	if name := e.LibraryName(); strings.HasPrefix(name, "libc.") || strings.HasPrefix(name, "libpthread.") ||
-		strings.HasPrefix(name, "libdl.") {
-		t = prototypesOf(e)
-	}
-	if f.tabled == nil {
-		f.tabled = map[string]*signature.Functions{}
-	}
-	f.tabled[at.Path] = t
-	return t
-}
-
-func prototypesOf(e *elffile.File) *signature.Functions {
-	list, err := e.Functions()
-	if err != nil {
-		return nil
-	}
-	addresses := map[string]uint64{}
-	for _, fn := range list {
-		addresses[fn.Name] = fn.Addr
-	}
-	sections := prototypes.Sections(addresses)
-	if sections == nil {
-		return nil
-	}
-	d, err := dwarfinfo.Open(sections, dwarfinfo.Others{})
-	if err != nil {
-		return nil
-	}
-	return signature.New(runtime.GOARCH, d)
 }

@@ -72,6 +72,37 @@ func (s *Signature) OfThunk() *Signature {
 	return &out
 }
 
+// Named is the signature with the names that another one of the function has; false where they do not agree about how
+// many arguments there are, or where it does not say where each of them is.
+func (s *Signature) Named(as *Signature) (*Signature, bool) {
+	if s == nil || s.OnlyResult || len(s.Arguments) != len(as.Arguments) || len(s.Results) != len(as.Results) {
+		return nil, false
+	}
+	out := *s
+	out.Arguments = slices.Clone(s.Arguments)
+	for i := range out.Arguments {
+		v := &out.Arguments[i]
+		if !v.found() {
+			return nil, false
+		}
+		v.Name = as.Arguments[i].Name
+	}
+	return &out, true
+}
+
+// Elsewhere is the signature with a mark at the places of its types, which stand in other debug information than those
+// of the functions beside it.
+func (s *Signature) Elsewhere(mark dwarf.Offset) *Signature {
+	out := *s
+	out.Arguments, out.Results = slices.Clone(s.Arguments), slices.Clone(s.Results)
+	for _, list := range [][]Value{out.Arguments, out.Results} {
+		for i := range list {
+			list[i].Type |= mark
+		}
+	}
+	return &out
+}
+
 // Param gives word n of the arguments; behind those that are declared, as of printf,
 // they are ints.
 func (s *Signature) Param(n int) Word {

@@ -149,3 +149,10 @@ func (v *Value) withGaps(list []Piece) []Piece {
 	}
 	return list
 }
+
+// found reports whether it is known where each byte is.
+func (v *Value) found() bool {
+	return len(v.Pieces) > 0 && !v.dropped && !slices.ContainsFunc(v.Pieces, func(p Piece) bool {
+		return p.Lost || p.Where == abi.Nowhere
+	})
+}

@@ -40,7 +40,8 @@ probe("ufunc:BIN:work", lambda e: print("call", e.args.p.v, e.ret - e.args.p.v))
 probe("uprobe:BIN:p.c:3", lambda e: print("line", e.vars.p.v, e.vars.k))
 `, "BIN", path))
 	command := path + ".sh" // a line of standard input lets it go on
-	if err := os.WriteFile(command, fmt.Appendf(nil, "for f in 1 2 3; do read x; %s; done\n", path), 0o600); err != nil {
+	text := fmt.Sprintf("for f in 1 2 3; do read x; %s; done\n", path)
+	if err := os.WriteFile(command, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	// Messages come with the output, so that the test can wait for them.
@@ -55,7 +56,8 @@ probe("uprobe:BIN:p.c:3", lambda e: print("line", e.vars.p.v, e.vars.k))
 			if err := os.Rename(filepath.Join(dir, name), path); err != nil {
 				t.Fatal(err)
 			}
-			r.awaitBegin(t, path+" is another file now: attached ufunc:"+path+":work, uprobe:"+path+":p.c:3 there, too; ")
+			points := "ufunc:" + path + ":work, uprobe:" + path + ":p.c:3"
+			r.awaitBegin(t, path+" is another file now: attached "+points+" there, too; ")
 		}
 		if _, err := io.WriteString(in, "\n"); err != nil {
 			t.Fatal(err)
