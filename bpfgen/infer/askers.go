@@ -20,6 +20,9 @@ type lateChange struct {
 	c     *plan.Container
 	pos   plan.Pos
 	probe int
+	// at is the place of the probe. before is set where it was attached before this unit.
+	at     plan.Pos
+	before bool
 	// form is the same change as kernel= has it.
 	form string
 	// decided: whether the kernel can make the change has been found out, since another probe is known to read the

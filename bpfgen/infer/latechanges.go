@@ -32,7 +32,8 @@ func (u laterWrites) changesOthers(c *plan.Container, pos plan.Pos, form string)
 	for f := u.frame; f != nil; f = f.by {
 		can = can && f.decides == 0
 	}
-	u.pr.u.lateChanges = append(u.pr.u.lateChanges, lateChange{c, pos, u.pr.p.ID, form, u.askedElsewhere(c), can})
+	u.pr.u.lateChanges = append(u.pr.u.lateChanges, lateChange{c: c, pos: pos, probe: u.pr.p.ID, at: u.pr.p.Pos,
+		form: form, decided: u.askedElsewhere(c), can: can})
 }
 
 // askedElsewhere reports whether a kernel half of another probe reads a container, and this one has not said by kernel=
@@ -114,6 +115,10 @@ func (u *unit) checkLateChanges() {
 			u.changed = true
 			continue
 		}
+		if l.before {
+			u.warnf(l.pos, lateBefore, l.c.Kind, name(l.c), p.pos, "changed", l.at)
+			continue
+		}
 		const late = "%s %s is read in the kernel by the probe of %s when its event happens, but changed here in " +
 			"user space, some milliseconds later: its events meanwhile find what was there before. What the kernel " +
 			"knows of this belongs into kernel="
@@ -127,20 +132,30 @@ func (u *unit) checkLateChanges() {
 	u.checkHiddenChanges()
 }
 
+// lateBefore is what there is to say of a change by a probe that is attached already, as at the prompt.
+const lateBefore = "%s %s is read in the kernel by the probe of %s when its event happens, and %s here in user " +
+	"space, some milliseconds later: its events meanwhile find what was there before. The probe of %s was attached " +
+	"before anything read that in the kernel. Detach it and enter it again, so that the kernel makes the change, where it " +
+	"can. Else what the kernel knows of this belongs into kernel="
+
 // checkHiddenChanges says of tables and cells that are reached in user space in a way that is not followed, as out of a
 // list, or by a method that has a name, that they may be changed there.
 func (u *unit) checkHiddenChanges() {
 	type use struct{ probe, container int }
 	said := map[use]bool{}
-	for _, l := range u.lateChanges {
+	for _, l := range slices.Concat(u.lateBefore, u.lateChanges) {
 		said[use{l.probe, l.c.ID}] = true
 	}
-	for _, t := range u.userUses {
+	for _, t := range slices.Concat(u.hiddenBefore, u.userUses) {
 		p, of := u.askedBy(t.c.ID, t.probe), use{t.probe, t.c.ID}
 		if t.reads || t.timed || p == nil || said[of] {
 			continue
 		}
 		said[of] = true
+		if t.before {
+			u.warnf(t.pos, lateBefore, t.c.Kind, name(t.c), p.pos, "may be changed", t.at)
+			continue
+		}
 		u.warnf(t.pos, "%s %s is read in the kernel by the probe of %s when its event happens, and may be changed "+
 			"here in user space, some milliseconds later: its events meanwhile find what was there before. What the "+
 			"kernel knows of this belongs into kernel=", t.c.Kind, name(t.c), p.pos)

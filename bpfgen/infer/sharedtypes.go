@@ -81,7 +81,7 @@ func (u *unit) share(t *Types) {
 			}
 		})
 	}
-	u.lateBefore = t.unsaid()
+	u.lateBefore, u.hiddenBefore = t.unsaid(), t.unsaidHidden()
 }
 
 // unsaid are the changes of handlers in user space that no kernel half of the units so far reads: else that has been
@@ -89,16 +89,33 @@ func (u *unit) share(t *Types) {
 func (t *Types) unsaid() (out []lateChange) {
 	for _, r := range t.units {
 		for _, l := range r.lateChanges {
-			asked := slices.ContainsFunc(t.units, func(r *Result) bool {
-				return slices.ContainsFunc(r.askers.At(l.c.ID), func(a asker) bool { return a.probe != l.probe })
-			})
-			if !asked {
-				l.decided, l.can = true, false
+			if !t.asked(l.c.ID, l.probe) {
+				l.decided, l.can, l.before = true, false, true
 				out = append(out, l)
 			}
 		}
 	}
 	return out
+}
+
+// unsaidHidden are the same of uses that may change a table or a cell.
+func (t *Types) unsaidHidden() (out []userUse) {
+	for _, r := range t.units {
+		for _, use := range r.userUses {
+			if !t.asked(use.c.ID, use.probe) {
+				use.before = true
+				out = append(out, use)
+			}
+		}
+	}
+	return out
+}
+
+// asked reports whether a kernel half of another probe of the units so far reads a container.
+func (t *Types) asked(id, probe int) bool {
+	return slices.ContainsFunc(t.units, func(r *Result) bool {
+		return slices.ContainsFunc(r.askers.At(id), func(a asker) bool { return a.probe != probe })
+	})
 }
 
 // mayChange refuses to change the type of a container whose map exists.

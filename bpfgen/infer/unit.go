@@ -48,6 +48,8 @@ type unit struct {
 	lateChanges []lateChange
 	// lateBefore are such changes in earlier units whose programs are attached.
 	lateBefore []lateChange
+	// hiddenBefore are uses in earlier units that may be such changes.
+	hiddenBefore []userUse
 	// userUsesBefore are such uses in earlier units whose programs are attached.
 	userUsesBefore []userUse
 	// writtenBefore has, by a container's number, where kernel halves of these earlier units write it.
@@ -254,8 +256,11 @@ type userUse struct {
 	why string
 	// probe is the number of the handler's probe.
 	probe int
+	// at is the place of the handler's probe.
+	at plan.Pos
 	// reads is set where this place only reads the container, and timed where it runs at a time of its own, as a timer.
-	reads, timed bool
+	// before is set where the probe was attached before this unit.
+	reads, timed, before bool
 }
 
 // followedProcs is the table of processes that -c and -f follow: the children of a
