@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/startrace/startrace/bpfgen/infer"
+	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/test/smallkernel"
@@ -126,4 +127,53 @@ func TestExactHasNoStrings(t *testing.T) {
 			t.Errorf("exact %t: %v", exact, err)
 		}
 	}
+}
+
+// Programs count the calls that they have seen where the kernel can skip them, and where perf can count the same calls:
+// each in one program, and by name not those of programs of 32 bits.
+func TestCountsSeen(t *testing.T) {
+	user := uint32(0)
+	for _, c := range []struct {
+		point, release string
+		exact          bool
+		of             plan.Target
+		want           string // the programs that count
+	}{
+		{"syscall:getppid", "7.2.0", false, plan.Target{}, "p0_getppid_out"},
+		{"syscall:getppid", "7.2.0", false, plan.Target{PID: 5}, "p0_getppid_out"},
+		{"syscall:exit", "7.2.0", false, plan.Target{}, "p0_exit_in"},
+		{"syscall:{exit,getppid}", "7.2.0", false, plan.Target{}, "p0_syscalls_out p0_syscalls_in"},
+		{"syscall:*", "7.2.0", false, plan.Target{}, "p0_syscalls_out p0_syscalls_in"},
+		{"syscall:getppid", "7.2.0", false, plan.Target{User: &user}, ""},
+		{"syscall:getppid", "7.2.0", true, plan.Target{}, ""},
+		{"syscall:getppid", "6.18.0", false, plan.Target{}, ""},
+	} {
+		facts := kernel.Open(kernel.Options{BTF: smallkernel.BTF(t, smallkernel.Types()...), Release: c.release,
+			TracefsPath: openatTracefs(t), Symbols: testSymbols, Blacklist: testBlacklist})
+		p := planOf(t, `n = count()
+probe("`+c.point+`", lambda e: n.add(), where = lambda e: e.pid != 1)`)
+		p.Exact, p.Target = c.exact, c.of
+		res, err := infer.Plan(p, facts, infer.Options{})
+		if err != nil {
+			t.Fatal(c.point, err)
+		}
+		var counting []string
+		for _, prog := range res.Tree.Programs {
+			if countsSeen(prog) {
+				counting = append(counting, prog.Name)
+			}
+		}
+		if got := strings.Join(counting, " "); got != c.want {
+			t.Errorf("%s on %s, exact %t, of %+v: %q counts, want %q", c.point, c.release, c.exact, c.of, got, c.want)
+		}
+	}
+}
+
+func countsSeen(p *tree.Program) (counts bool) {
+	for _, body := range p.Bodies() {
+		tree.WalkBlock(body, func(s *tree.Stmt) {
+			counts = counts || s.Op == tree.SCount && tree.SiteKind(s.Int) == tree.SiteSeen
+		}, func(*tree.Expr) {})
+	}
+	return counts
 }

@@ -149,7 +149,7 @@ func (l spanCalls) until(programs []*program) {
 			continue
 		}
 		c.sum, c.err = c.now(l, i)
-		l.closing.keep(c.counter.Close())
+		l.closing.later(c.counter.Close) // as of tracepoints, it waits for grace periods
 		c.counter = nil
 	}
 }

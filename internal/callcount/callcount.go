@@ -68,8 +68,14 @@ type event struct {
 	minus bool
 }
 
-// maxEvents is how many events a Counter has at most. Each of them is a descriptor.
-const maxEvents = 1024
+// maxEvents is how many events a Counter has at most. Each of them is a descriptor, and programs take some, too.
+func maxEvents() int {
+	var files unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
+		return 0
+	}
+	return int(min(files.Cur/4, 8192))
+}
 
 // maxInherited is how many events a process hands on to those that it starts, which takes time of each of them.
 const maxInherited = 32
@@ -131,7 +137,7 @@ func (c *Counter) ofAll(kinds []kind, self int) (err error) {
 	if c.cpus, err = kernel.OnlineCPUs(); err != nil {
 		return err
 	}
-	if len(kinds)*len(c.cpus) > maxEvents {
+	if len(kinds)*len(c.cpus) > maxEvents() {
 		return ErrTooMany
 	}
 	if self > 0 {
@@ -184,7 +190,7 @@ func (c *Counter) ofThreads(kinds []kind, pid int, bits uint64, minus bool) erro
 		if err != nil {
 			return err
 		}
-		if len(kinds)*len(threads) > maxEvents {
+		if len(kinds)*len(threads) > maxEvents() {
 			return ErrTooMany
 		}
 		for _, tid := range threads {

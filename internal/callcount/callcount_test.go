@@ -114,7 +114,7 @@ func TestHeld(t *testing.T) {
 // Each call by name is two events of each CPU, so many cannot be counted.
 func TestTooMany(t *testing.T) {
 	var calls []Call
-	for i := range maxEvents {
+	for i := range maxEvents() {
 		calls = append(calls, Call{Name: strconv.Itoa(i)})
 	}
 	id := func(string, string) (uint64, error) { return 0, nil }
