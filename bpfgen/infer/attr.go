@@ -19,6 +19,9 @@ func (b attributes) attr(x val, name string, pos plan.Pos) val {
 	}
 	if v.start != nil && v.expr != nil {
 		v.field = name
+		if _, own := x.obj.(*event); !own && slices.Contains(fieldNames, name) {
+			v.field = tree.Inner + name
+		}
 	}
 	return v
 }

@@ -212,6 +212,7 @@ type Span struct {
 const (
 	Unnamed     = "value"
 	StartNumber = "start" // which start point it was
+	Inner       = "."     // before the name of something in the event of which a field of the event has the name, too
 )
 
 // A Unit is all that is compiled together.

@@ -126,7 +126,7 @@ func slotName(s *tree.Span, i int) string {
 	case name == "value":
 		return "a value"
 	default:
-		return name
+		return strings.TrimPrefix(name, tree.Inner)
 	}
 }
 

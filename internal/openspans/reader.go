@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"strings"
 
 	"go.starlark.net/starlark"
 
@@ -120,14 +121,18 @@ func (r *openReader) rest() (out []starlark.Value) {
 // point is the name of the point of a call by its place: the lower half of the point's cookie.
 func (r *openReader) point(place uint64) string { return r.spans.Point(uint64(int64(int32(place)))) }
 
-// started is what is known of a start: some values, and what has been kept under a name of the script.
+// started is what is known of a start: some values, and what has been kept under a name of the script. A field of the
+// event comes before something in it that has the same name.
 func (r *openReader) started(names []string, vals []starlark.Value, val []byte) *value.Record {
-	for i, name := range r.span.Names {
-		if !named(name) || slices.Contains(names, name) {
-			continue
+	for _, inner := range []bool{false, true} {
+		for i, slot := range r.span.Names {
+			name := strings.TrimPrefix(slot, tree.Inner)
+			if !named(slot) || inner != (name != slot) || slices.Contains(names, name) {
+				continue
+			}
+			names = append(names, name)
+			vals = append(vals, r.spans.Decoder.Decode(&r.layout.Type.Elems[i], val))
 		}
-		names = append(names, name)
-		vals = append(vals, r.spans.Decoder.Decode(&r.layout.Type.Elems[i], val))
 	}
 	return value.NewRecord(names, vals)
 }
