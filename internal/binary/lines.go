@@ -53,6 +53,12 @@ func (f *Finder) withoutDebugInfo(at *File) error {
 	if missing := f.missing[at.Path]; missing != nil {
 		return fmt.Errorf("%s: %w", at.Name, missing)
 	}
+	if e := f.open[at.Path]; e != nil {
+		if refused := elffile.Refused(e); refused != "" {
+			return fmt.Errorf("%s has no debug information, and it is not in %s: install that of this build", at.Name,
+				refused)
+		}
+	}
 	return fmt.Errorf("%s has no debug information: build it with -g, or install the package that has it", at.Name)
 }
 

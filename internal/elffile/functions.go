@@ -283,6 +283,9 @@ func (f *File) strippedError(t *functionTable) error {
 }
 
 func (f *File) symbolAdvice() string {
+	if refused := Refused(f); refused != "" {
+		return "its debug symbols are not in " + refused + ": install those of this build"
+	}
 	if f.BuildID == "" {
 		return "build it without -s and do not strip it"
 	}

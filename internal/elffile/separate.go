@@ -51,11 +51,7 @@ func (f *File) WithDebugInfo() (*File, error) {
 
 // byBuildID looks for .build-id/ab/cdef….debug.
 func (f debugSearch) byBuildID() string {
-	if len(f.BuildID) < 4 {
-		return ""
-	}
-	for _, dir := range f.dirs() {
-		path := f.inRoot(filepath.Join(dir, ".build-id", f.BuildID[:2], f.BuildID[2:]+".debug"))
+	for _, path := range f.ofBuildID() {
 		if f.matches(path, nil) {
 			return path
 		}
@@ -63,15 +59,63 @@ func (f debugSearch) byBuildID() string {
 	return ""
 }
 
+// ofBuildID are where the file can be by the build id.
+func (f debugSearch) ofBuildID() (out []string) {
+	if len(f.BuildID) < 4 {
+		return nil
+	}
+	for _, dir := range f.dirs() {
+		out = append(out, f.inRoot(filepath.Join(dir, ".build-id", f.BuildID[:2], f.BuildID[2:]+".debug")))
+	}
+	return out
+}
+
+// Refused names a debug file of a program that is there and is not taken, and says why: "p.debug, which is damaged"; ""
+// where there is none.
+func Refused(f *File) string {
+	if f.DebugFile() != "" {
+		return ""
+	}
+	s := debugSearch{f}
+	linked, _ := s.linked()
+	for _, path := range append(s.ofBuildID(), linked...) {
+		file, size, err := regular(path)
+		if err != nil || path == f.Path {
+			continue
+		}
+		other, err := newFile(path, file, size, Options{Machine: f.Machine, companion: true})
+		_ = file.Close() // it was only read
+		switch {
+		case err != nil:
+			return path + ", which " + Damaged
+		case f.BuildID != "" && other.BuildID != "":
+			return path + ", which " + OfOtherBuild
+		}
+		return path + ", which " + OfOtherBuild + " or damaged" // by its checksum
+	}
+	return ""
+}
+
 // byLink follows .gnu_debuglink, a name, padding and a checksum: beside
 // the file, in .debug beside it, and below /usr/lib/debug.
 func (f debugSearch) byLink() string {
+	candidates, sum := f.linked()
+	for _, path := range candidates {
+		if f.matches(path, &sum) {
+			return path
+		}
+	}
+	return ""
+}
+
+// linked are where the file can be by the link, and its checksum.
+func (f debugSearch) linked() (candidates []string, sum uint32) {
 	name, sum := f.link()
 	if name == "" {
-		return ""
+		return nil, 0
 	}
 	dir := filepath.Dir(f.Path)
-	candidates := []string{filepath.Join(dir, name), filepath.Join(dir, ".debug", name)}
+	candidates = []string{filepath.Join(dir, name), filepath.Join(dir, ".debug", name)}
 	inside := dir
 	if rel, err := filepath.Rel(filepath.Join("/", f.opts.Root), dir); err == nil && filepath.IsAbs(dir) {
 		inside = rel
@@ -79,12 +123,7 @@ func (f debugSearch) byLink() string {
 	for _, debug := range f.dirs() {
 		candidates = append(candidates, f.inRoot(filepath.Join(debug, inside, name)))
 	}
-	for _, path := range candidates {
-		if f.matches(path, &sum) {
-			return path
-		}
-	}
-	return ""
+	return candidates, sum
 }
 
 // link is the name in .gnu_debuglink, and the checksum of the file; "" if there is none.

@@ -168,3 +168,46 @@ func TestFunctionsOfLostDebugInformation(t *testing.T) {
 		}
 	}
 }
+
+// The debug file of a program that was stripped is named, and what is wrong with it, where it is there and is not taken.
+func TestDebugFileIsNotTaken(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	objcopy := need.Program(t, "objcopy")
+	for _, link := range []string{"-Wl,--build-id=none", "-Wl,--build-id"} {
+		binary := need.BuiltOf(t, "gcc -O2 -g "+link, inlinedTwice)
+		other := need.BuiltOf(t, "gcc -O1 -g "+link, inlinedTwice)
+		debug := binary + ".debug"
+		for _, words := range [][]string{{"--only-keep-debug", binary, debug},
+			{"--strip-all", "--add-gnu-debuglink=" + debug, binary}, {"--only-keep-debug", other, other + ".debug"}} {
+			if out, err := exec.Command(objcopy, words...).CombinedOutput(); err != nil {
+				t.Fatalf("objcopy %v: %v\n%s", words, err, out)
+			}
+		}
+		l := lostInlined{T: t, command: link, binary: binary}
+		l.counted(l.run("uprobe:BIN:*_in"), "n: leaf_in 6 middle_in 6")
+		whole, err := os.ReadFile(debug)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong, err := os.ReadFile(other + ".debug")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			content []byte
+			want    string
+		}{{nil, "is damaged"}, {whole[:len(whole)/2], "is damaged"}, {wrong, "is of another build"}} {
+			if err := os.WriteFile(debug, c.content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, pattern := range []string{"uprobe:BIN:outer", "uprobe:BIN:calls.c:11"} {
+				text := "probe(\"" + strings.ReplaceAll(pattern, "BIN", binary) + "\", lambda e: None)\n"
+				e := startrace(t, script(t, text), "-c", binary)
+				if e.status == 0 || !strings.Contains(e.stderr, debug+", which "+c.want) {
+					t.Errorf("%s: %s: want %s: %d %s", link, pattern, c.want, e.status, e.stderr)
+				}
+			}
+		}
+	}
+}
