@@ -135,6 +135,10 @@ func explainLimit(p *tree.Program, f *ir.Func, err error) error {
 		if hot, ok := largest(p, exprs(p)); ok {
 			pos, instead = hot.Pos, "let the loop go over fewer elements, or over a range"
 			loop = fmt.Sprintf(" by this loop, of which each of %d rounds stands in the program", hot.Steps)
+		} else if at, n := mostCompared(p); float64(n) > exprs(p)/8 {
+			pos, loop = at, fmt.Sprintf(" by this in, which compares with each of %d values", n)
+			instead = fmt.Sprintf("want some thousand at most, or a table that the script fills when it starts, which "+
+				"is one look-up: t = table(size = %d), [t.set(x, 1) for x in values], and … in t", n)
 		}
 		return limitf(pos,
 			"this handler is too large%s: it jumps over %d instructions, and the kernel's jumps reach over 32767; %s",
@@ -208,6 +212,21 @@ func largest(p *tree.Program, total float64) (Loop, bool) {
 		}
 	}
 	return Loop{}, false
+}
+
+// mostCompared is the place where the most alternatives are connected by or, as by x in list, and how many these are.
+func mostCompared(p *tree.Program) (at plan.Pos, most int) {
+	n := map[plan.Pos]int{}
+	for _, body := range p.Bodies() {
+		tree.WalkBlock(body, func(*tree.Stmt) {}, func(e *tree.Expr) {
+			if e.Op == tree.OpLOr {
+				if n[e.Pos]++; n[e.Pos] >= most {
+					at, most = e.Pos, n[e.Pos]+1
+				}
+			}
+		})
+	}
+	return at, most
 }
 
 // exprs is how many expressions p has.

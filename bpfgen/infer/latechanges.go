@@ -135,8 +135,8 @@ func (u *unit) checkLateChanges() {
 // lateBefore is what there is to say of a change by a probe that is attached already, as at the prompt.
 const lateBefore = "%s %s is read in the kernel by the probe of %s when its event happens, and %s here in user " +
 	"space, some milliseconds later: its events meanwhile find what was there before. The probe of %s was attached " +
-	"before anything read that in the kernel. Detach it and enter it again, so that the kernel makes the change, where it " +
-	"can. Else what the kernel knows of this belongs into kernel="
+	"before anything read that in the kernel. Detach it and enter it again, so that the kernel makes the change, " +
+	"where it can. Else what the kernel knows of this belongs into kernel="
 
 // checkHiddenChanges says of tables and cells that are reached in user space in a way that is not followed, as out of a
 // list, or by a method that has a name, that they may be changed there.
