@@ -225,8 +225,8 @@ func loopCases(t *testing.T) []limitCase {
 // > | tables, cells and aggregations in one handler | 64 less what startrace needs itself, about 3 |
 // > | values that a handler keeps at the same time | 512 bytes |
 // > | strings, keys and records that a handler builds | 32760 bytes |
-// > | steps of `range(…)` with computed bounds | 4096, or fewer before Linux 5.17 and where each step is followed by the
-// > verifier, as of a short loop with a table: 1750; a loop that goes on longer ends the handler and is counted |
+// > | steps of `range(…)` with computed bounds | 4096, or fewer before Linux 5.17 and where each step is followed by
+// > the verifier, as of a short loop with a table: 1750; a loop that goes on longer ends the handler and is counted |
 // > | branches, and steps of loops times what they do | what the kernel's verifier follows: a million instructions,
 // > 8192 undecided branches; loops that the kernel runs count once |
 func TestLimits(t *testing.T) {
