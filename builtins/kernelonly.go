@@ -7,6 +7,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/value"
 )
 
@@ -28,6 +29,18 @@ the low 8 bits of n.`},
 	kernelEntry("container_of", `container_of(pointer, "struct sock", "member")`, "The struct around a member."),
 	{Name: "sizeof", Family: "kernel", Signature: `sizeof("struct sock")`, call: sizeOf,
 		Doc: "The size of a type of the kernel."},
+	{Name: "types", Family: "kernel", Signature: `types("struct order { u32 id; char *name; };")`, call: declareTypes,
+		Doc: "Declares types of the script in the language C, for cast, container_of and sizeof in handlers."},
+}
+
+// declareTypes keeps the text, which is read with the types of the kernel when the probes are compiled.
+func declareTypes(e *Env, c *call) (starlark.Value, error) {
+	var text string
+	if err := c.unpack("text", &text); err != nil {
+		return nil, err
+	}
+	e.types = append(e.types, plan.TypesText{Text: text, Pos: c.pos()})
+	return starlark.None, nil
 }
 
 // sizeOf is the size in bytes of a type of the kernel.

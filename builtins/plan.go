@@ -14,7 +14,7 @@ func (e *Env) Plan(c Capturer) *plan.Plan { return e.PlanFrom(0, c) }
 // whole plan. The functions are captured anew.
 func (e *Env) PlanFrom(first int, c Capturer) *plan.Plan {
 	e.points = nil
-	p := &plan.Plan{StrMax: e.strMax, Stacks: e.stacks}
+	p := &plan.Plan{StrMax: e.strMax, Stacks: e.stacks, Types: e.types}
 	for i, cont := range e.containers {
 		cont.Decl().ID = i
 		p.Containers = append(p.Containers, cont.Decl())

@@ -250,7 +250,7 @@ func (b memory) spaceOf(p types.Type, pos plan.Pos) tree.Space {
 	switch to := p.BTF | p.Elem; {
 	case p.Trusted:
 		return tree.Kernel
-	case to != 0 && b.u.btf(pos).OfProgram(to):
+	case to != 0 && b.u.btf(pos).OfProgram(to) && !kernel.OfScript(b.u.btf(pos), to):
 		return tree.User
 	}
 	return tree.Auto
@@ -258,7 +258,7 @@ func (b memory) spaceOf(p types.Type, pos plan.Pos) tree.Space {
 
 // spaceBehind is where a pointer leads whose type has the number id.
 func (b memory) spaceBehind(id kernel.TypeID, pos plan.Pos) tree.Space {
-	if b.u.btf(pos).OfProgram(id) {
+	if b.u.btf(pos).OfProgram(id) && !kernel.OfScript(b.u.btf(pos), id) {
 		return tree.User
 	}
 	return tree.Auto

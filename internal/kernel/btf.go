@@ -36,10 +36,21 @@ type BTF struct {
 	modules atomic.Pointer[partList]
 	// adding guards the adding of a module; readers need no lock.
 	adding sync.Mutex
+	// made is what was made of these types, by a key: see Once.
+	made sync.Map
 
 	// named, funcs, enums and traceiters find types by name, each made at its first use, by the once of its name.
 	named, funcs, enums, traceiters nameIndex
 	once                            struct{ named, funcs, enums, traceiters sync.Once }
+}
+
+// Once is what f makes of these types, made at the first call with a key.
+func (b *BTF) Once(key string, f func() any) any {
+	if v, ok := b.made.Load(key); ok {
+		return v
+	}
+	v, _ := b.made.LoadOrStore(key, f())
+	return v
 }
 
 // stride trades memory (4 bytes in stride types) against steps per look-up.

@@ -38,6 +38,8 @@ type programTypes struct {
 	// golang is what a program of Go says besides, and rust what one of Rust does.
 	golang goTypes
 	rust   rustTypes
+	// own: they are those of a script, which may be about memory of the kernel or of programs.
+	own bool
 }
 
 // A TypeBuilder takes types of a program.
@@ -52,6 +54,16 @@ type TypeBuilder struct {
 	virtual map[TypeID]bool
 	golang  goTypes
 	rust    rustTypes
+	own     bool
+}
+
+// Own says that the types are declared by a script: where they lie the address decides.
+func (t *TypeBuilder) Own() { t.own = true }
+
+// OfScript reports whether a type is one that a script declares.
+func OfScript(b *BTF, id TypeID) bool {
+	p := programOf(b, id)
+	return p != nil && p.own
 }
 
 // New gives the number of a type that Set describes later.
@@ -99,7 +111,7 @@ func (b *BTF) AddTypes(build func(*TypeBuilder), define func(TypeID) (TypeID, bo
 		rust:   rustTypes{variants: map[TypeID]VariantPart{}, elems: map[TypeID]TypeID{}}}
 	build(t)
 	m := &moduleBTF{first: first, strings: strs, program: &programTypes{define, t.texts, t.counted, t.virtual,
-		t.golang, t.rust}}
+		t.golang, t.rust, t.own}}
 	if err := m.part.parse(t.blob(), true); err != nil {
 		return err
 	}

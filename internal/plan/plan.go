@@ -36,6 +36,8 @@ type Plan struct {
 	Containers []*Container
 	// StrMax is the limit of captured strings in bytes (--str-max, limits()).
 	StrMax int
+	// Types are the texts in C by which the script declares types (types()), in the order of the calls.
+	Types []TypesText
 	// Stacks is how many different stacks are kept (limits()), 0: the default.
 	Stacks int
 	// Unsafe lets kernel halves change what they trace (--unsafe).
@@ -46,6 +48,27 @@ type Plan struct {
 	Target Target
 	// Placement is for tests.
 	Placement Placement
+}
+
+// A TypesText is a text of types() and the place of the call, which is that of its parenthesis.
+type TypesText struct {
+	Text string
+	Pos  Pos
+}
+
+// At is the place in the script of a line and a column of the text, both counted from 1. The literal is taken to stand
+// behind the parenthesis, as long ones do, and to have three quotes where it has several lines.
+func (t TypesText) At(line, column int) Pos {
+	out := t.Pos
+	if line == 1 {
+		out.Col += int32(column) + 1
+		if strings.Contains(t.Text, "\n") {
+			out.Col += 2
+		}
+		return out
+	}
+	out.Line, out.Col = out.Line+int32(line-1), int32(column)
+	return out
 }
 
 // A Placement says where handlers run that can run on both sides. What a handler does must not depend on it: tests

@@ -1,0 +1,104 @@
+// Package ctypes reads the types that a script declares in the language C, and lays them out as the C compilers of
+// amd64 and arm64 do.
+package ctypes
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// An Error is a mistake in a text, at a line and a column of it, both counted from 1.
+type Error struct {
+	Line, Column int
+	Text         string
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// A token is a word, a number, a sign, or, with the text "", the end.
+type token struct {
+	text         string
+	line, column int
+}
+
+// word reports whether a token is a name or a keyword.
+func (t token) word() bool {
+	r, _ := utf8.DecodeRuneInString(t.text)
+	return r == '_' || unicode.IsLetter(r)
+}
+
+func (t token) number() bool { return t.text != "" && t.text[0] >= '0' && t.text[0] <= '9' }
+
+// describe names a token in a message.
+func (t token) describe() string {
+	if t.text == "" {
+		return "the end of the text"
+	}
+	return t.text
+}
+
+// fail ends the reading of a text.
+func (t token) fail(format string, args ...any) {
+	panic(&Error{t.line, t.column, fmt.Sprintf(format, args...)})
+}
+
+// signs are those of more than one character.
+var signs = []string{"...", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||"}
+
+// tokens splits a text; comments and space are left out.
+func tokens(text string) (out []token) {
+	line, column := 1, 1
+	for text != "" {
+		n := lengthOf(text, token{line: line, column: column})
+		if n > 0 && !strings.ContainsAny(text[:1], " \t\r\n\f\v") && !isComment(text) {
+			out = append(out, token{text[:n], line, column})
+		}
+		for _, r := range text[:n] {
+			if column++; r == '\n' {
+				line, column = line+1, 1
+			}
+		}
+		text = text[n:]
+	}
+	return append(out, token{"", line, column})
+}
+
+func isComment(text string) bool {
+	return strings.HasPrefix(text, "//") || strings.HasPrefix(text, "/*")
+}
+
+// lengthOf is how many bytes the token, comment or space has with which a text begins.
+func lengthOf(text string, at token) int {
+	if strings.HasPrefix(text, "//") {
+		if n := strings.IndexByte(text, '\n'); n >= 0 {
+			return n
+		}
+		return len(text)
+	}
+	if strings.HasPrefix(text, "/*") {
+		n := strings.Index(text, "*/")
+		if n < 0 {
+			at.fail("this comment has no end: */ is missing")
+		}
+		return n + 2
+	}
+	n := strings.IndexFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if n < 0 {
+		return len(text)
+	}
+	if n > 0 {
+		return n
+	}
+	for _, s := range signs {
+		if strings.HasPrefix(text, s) {
+			return len(s)
+		}
+	}
+	if text[0] == '#' {
+		at.fail("a preprocessor line; want the types as the compiler sees them, without #include and #define")
+	}
+	_, n = utf8.DecodeRuneInString(text)
+	return n
+}

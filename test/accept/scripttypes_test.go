@@ -1,0 +1,122 @@
+package accept
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/startrace/startrace/test/need"
+)
+
+// orders has values of types of which its debug information is left out.
+const orders = `
+#include <string.h>
+struct cust { char *name; int age; struct cust *next; };
+enum color { RED, GREEN = 5 };
+struct order {
+	unsigned id; char *name; struct { short x, y; } at; unsigned a : 3, b : 7; enum color c; char tag[8];
+	union { int i; float f; }; struct cust *who; struct cust list[2]; double total; unsigned char m[2][3];
+};
+__attribute__((noinline)) void take(void *p) { __asm__ volatile("" : : "r"(p) : "memory"); }
+static char first[] = "first", bob[] = "bob", ann[] = "ann", l1[] = "l1";
+int main(void) {
+	static struct cust c2, c;
+	static struct order o[2];
+	c2 = (struct cust){strcat(bob, "s"), 30, 0};
+	c = (struct cust){strcat(ann, ""), 40, &c2};
+	o[1] = o[0] = (struct order){7, strcat(first, ""), {-3, 4}, 5, 99, GREEN, "tagged", {.i = 11}, &c,
+		{{0, 1, 0}, {strcat(l1, ""), 2, 0}}, 2.5, {{1, 2, 3}, {4, 5, 6}}};
+	o[1].id = 8;
+	take(o);
+}
+`
+
+// declaredOrders are these types as a script has them.
+const declaredOrders = `
+types("""
+struct cust { char *name; int age; struct cust *next; };
+enum color { RED, GREEN = 5 };
+typedef struct order {
+    u32 id; char *name;
+    struct { short x, y; } at;
+    unsigned a : 3, b : 7;
+    enum color c;
+    char tag[8];
+    union { int i; float f; };
+    struct cust *who;
+    struct cust list[2];
+    double total;
+    unsigned char m[2][3];
+} order_t;
+""")
+`
+
+// Types that a script declares give fields to memory of programs, in both halves.
+//
+// > `types(text)` declares types of the script in the language C, where neither the kernel nor a program has them.
+// > Declares types of the script in the language C, for cast, container_of and sizeof in handlers.
+// > `cast`, `container_of` and `sizeof` in handlers take their names, which stand before those of the kernel.
+func TestTypesOfAScript(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "gcc -O1", "orders.c", strings.ReplaceAll(orders, "bob[]", "bob[8]"))
+	e := startrace(t, "-q", script(t, declaredOrders+strings.ReplaceAll(`
+def show(e):
+    o = cast("struct order", e.args[0])
+    return ((o.id, o.name, o.at.x, o.at.y, o.a, o.b, o.c, o.tag, o.i), (o.who.name, o.who.next.name, o.who.next.next,
+            o.who.next.next.age, o.list[1].name, o.total, o.m[1][2]), cast("order_t *", e.args[0])[1].id,
+            sizeof("struct order"), sizeof("order_t *"), container_of(e.args[0] + 8, "struct order", "name").id)
+probe("uprobe:BIN:take", lambda e: print("user", *show(e)))
+probe("uprobe:BIN:take", lambda e: print("kernel", *e.value), kernel = show)
+probe("uprobe:BIN:take", lambda e: print("where", names(cast("struct order", e.args[0]).c)),
+      where = lambda e: cast("struct order", e.args[0]).b == 99)
+`, "BIN", binary)), "-c", binary).ok(t)
+	const want = ` (7, "first", -3, 4, 5, 99, 5, "tagged", 11) ("ann", "bobs", 0, <fault>, "l1", 2.5, 6) 8 112 8 7` + "\n"
+	for _, line := range []string{"user" + want, "kernel" + want, "where GREEN\n"} {
+		if !strings.Contains(e.stdout, line) {
+			t.Errorf("no line %s in\n%s", line, e.stdout)
+		}
+	}
+}
+
+// They lead to memory of the kernel, too, and may have types of the kernel in them.
+//
+// > They may name types of the kernel, and types that the text has before.
+// > Where what they lead to lies, in the kernel or in the program, the address decides.
+func TestTypesOfAScriptInTheKernel(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "-q", script(t, `
+types("struct mine { char comm[16]; struct list_head list; struct task_struct *task; };")
+def show(e):
+    return (sizeof("struct mine"), cast("struct task_struct", e.task).pid == e.tid)
+probe("t:syscalls:sys_enter_exit_group", lambda e: print("kernel", *e.value), kernel = show)
+types("struct head { struct head *next, *prev; };")
+def linked(e):
+    at = e.task.tasks
+    h = cast("struct head", at)
+    return (h.next.prev == cast("u64", at) or h.next != 0, cast("struct head *", at)[0].next == h.next)
+probe("t:syscalls:sys_enter_exit_group", lambda e: print("linked", *linked(e)))
+probe("t:syscalls:sys_enter_exit_group", lambda e: print("linked", *e.value), kernel = linked)
+`), "-c", "true")
+	if strings.Count(e.stdout, "linked True True\n") != 2 || !strings.Contains(e.stdout, "kernel 40 True\n") {
+		t.Errorf("%s%s", e.stdout, e.stderr)
+	}
+}
+
+// A mistake in a text has its line and column in the script.
+func TestMistakesInTypes(t *testing.T) {
+	needTracing(t)
+	for text, want := range map[string]string{
+		`"""` + "\nstruct s {\n    itn a;\n};\n" + `"""`: ":3:5: no type itn is declared before, nor has the kernel one; did you mean int?",
+		`"struct s { int a; char a; };"`:                 ":1:31: there is a member a already",
+	} {
+		path := script(t, "types("+text+")\nprobe(\"syscall:read\", lambda e: print(cast(\"struct s\", e.args.buf).a))\n")
+		e := startrace(t, "-q", path, "-c", "true")
+		if e.status != failedBeside || !strings.Contains(e.stderr, path+want) {
+			t.Errorf("%s: status %d: %s", text, e.status, e.stderr)
+		}
+	}
+	e := startrace(t, "-q", "-e", `types("struct order { int a; };")`, "-e",
+		`probe("syscall:read", lambda e: print(cast("struct oder", e.args.buf).a))`, "-c", "true")
+	if !strings.Contains(e.stderr, "neither types() nor the kernel has struct oder; did you mean struct order?") {
+		t.Errorf("%s", e.stderr)
+	}
+}
