@@ -58,8 +58,8 @@ var layers = []layer{
 	{"stdlib", nil, nil},
 	{"docs", nil, nil},
 
-	{"bpfgen", []string{"bpfgen", "internal/abi", "internal/escape", "internal/format", "internal/naming",
-		"internal/plan", "internal/kernel", "internal/locals", "internal/location", "internal/point",
+	{"bpfgen", []string{"bpfgen", "internal/abi", "internal/ctypes", "internal/escape", "internal/format",
+		"internal/naming", "internal/plan", "internal/kernel", "internal/locals", "internal/location", "internal/point",
 		"internal/signature",
 		"internal/until", "internal/usdt", "internal/wire"},
 		[]string{ebpf, ebpf + "/asm", ebpf + "/btf", starlark + "syntax", starlark + "resolve", unix}},
@@ -164,6 +164,7 @@ var layers = []layer{
 	{"internal/cpplib", []string{"internal/dwarfinfo"}, nil},
 	{"internal/mapping", nil, nil},
 	{"internal/locate", []string{"internal/elffile", "internal/mapping", "internal/naming"}, nil},
+	{"internal/ctypes", []string{"internal/kernel", "internal/naming"}, nil},
 	{"internal/usertypes", []string{"internal/cpplib", "internal/dwarfinfo", "internal/kernel"}, nil},
 	{"internal/binary", []string{"internal/callframe", "internal/dwarffile", "internal/dwarfinfo", "internal/elffile",
 		"internal/gofunc", "internal/kernel", "internal/locals", "internal/locate", "internal/location",

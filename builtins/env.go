@@ -86,11 +86,10 @@ type Env struct {
 	// strMax is the longest string in bytes, and stacks how many stacks a part keeps, as limits() was given them; 0:
 	// nothing was said.
 	strMax, stacks int
-	// formats are those of printf that were read so far, by their text, and printed those of them that were the very
-	// same string, by where it is: a script's own, again and again.
 	// types are the texts of types(), in the order of the calls.
 	types []plan.TypesText
-	// formats are those of printf that were read so far, by their text.
+	// formats are those of printf that were read so far, by their text, and printed those of them that were the very
+	// same string, by where it is: a script's own, again and again.
 	formats map[string]*format.Format
 	printed map[place]*format.Format
 	// families write numbers by the names of constants, by their prefix, for names().

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/ctypes"
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -19,7 +20,7 @@ type readTypes struct {
 }
 
 // scriptTypes are those of all texts of the script; none where it has no text.
-func (u *unit) scriptTypes() *ctypes.Types {
+func scriptTypes(u *unit) *ctypes.Types {
 	if len(u.plan.Types) == 0 {
 		return &ctypes.Types{}
 	}
@@ -29,16 +30,16 @@ func (u *unit) scriptTypes() *ctypes.Types {
 	}
 	btf := u.btf(u.plan.Types[0].Pos)
 	// Units of one script have the same types, so that their tables can have the same keys.
-	r := btf.Once("types of a script:"+strings.Join(texts, "\x00"), func() any {
+	r := kernel.Once(btf, "types of a script:"+strings.Join(texts, "\x00"), func() any {
 		types, at, err := ctypes.Read(btf, runtime.GOARCH, texts...)
 		return readTypes{types, at, err}
 	}).(readTypes)
-	u.badTypes(r)
+	r.mustBeGood(u)
 	return r.types
 }
 
-// badTypes ends the walk with the mistake in a text.
-func (u *unit) badTypes(r readTypes) {
+// mustBeGood ends the walk with the mistake in a text.
+func (r readTypes) mustBeGood(u *unit) {
 	if r.err == nil {
 		return
 	}

@@ -326,7 +326,7 @@ func (b memory) typeByName(s string, pos plan.Pos) kernel.TypeID {
 			return b.typeOfFile(file, name, pos)
 		}
 	}
-	if id, ok := b.u.scriptTypes().Named(clean); ok {
+	if id, ok := scriptTypes(b.u).Named(clean); ok {
 		return id
 	}
 	id, ok, err := kernel.InModules(b.u.facts).Find(clean)
@@ -347,7 +347,7 @@ func (b memory) noType(clean string, pos plan.Pos) {
 	if module, name, ok := ofFile(clean); ok {
 		wrong(pos, "module %s has no %s", module, name)
 	}
-	if near := b.u.scriptTypes().Near(clean); near != "" {
+	if near := scriptTypes(b.u).Near(clean); near != "" {
 		wrong(pos, "neither types() nor the kernel has %s; did you mean %s?", clean, near)
 	}
 	switch word, _, _ := strings.Cut(clean, " "); word {

@@ -31,7 +31,7 @@ func (p *parser) operators(level int) int64 {
 	}
 }
 
-func compute(op token, x, y int64) int64 {
+func compute(op lexeme, x, y int64) int64 {
 	truth := func(is bool) int64 {
 		if is {
 			return 1
@@ -98,7 +98,7 @@ func (p *parser) unary() int64 {
 	case t.text == "~":
 		return ^p.unary()
 	case t.text == "!":
-		return compute(token{text: "=="}, p.unary(), 0)
+		return compute(lexeme{text: "=="}, p.unary(), 0)
 	case t.text == "(":
 		n := p.constant()
 		p.want(")", "behind the constant")

@@ -67,8 +67,8 @@ func (m *maker) member(prefix string, depth int) string {
 		return fmt.Sprintf("%s %s : %d;\n", typ, name, 1+m.r.IntN(most))
 	case k < 7 || depth > 2:
 		add(path{name, false, false})
-		typ := m.pick(append([]string{"float", "double", "long double", "struct before", "packed_t", "__int128", "char *",
-			"struct nowhere *", "wide_t"}, numberTypes...)...)
+		typ := m.pick(append([]string{"float", "double", "long double", "struct before", "packed_t", "__int128",
+			"char *", "struct nowhere *", "wide_t"}, numberTypes...)...)
 		return typ + " " + name + end
 	case k == 7:
 		add(path{name, false, false})
@@ -81,7 +81,8 @@ func (m *maker) member(prefix string, depth int) string {
 		add(path{name, false, false})
 		return fmt.Sprintf("int (*%s[2])[3]%s", name, end)
 	}
-	word, attribute := m.pick("struct", "union"), m.pick("", "", " __attribute__((packed))", " __attribute__((aligned(4)))")
+	word := m.pick("struct", "union")
+	attribute := m.pick("", "", " __attribute__((packed))", " __attribute__((aligned(4)))")
 	inner, at := prefix, ""
 	if m.one(2) {
 		at, inner = " "+name, prefix+name+"."
@@ -172,11 +173,12 @@ func compared(t *testing.T, compiler string, n int) {
 				if p.bool {
 					value = "1"
 				}
-				asks += fmt.Sprintf("	{ %s s; memset(&s, 0, sizeof s); s.%s = %s; bits((void *)&s, sizeof s); }\n", name,
-					p.name, value)
+				asks += fmt.Sprintf("	{ %s s; memset(&s, 0, sizeof s); s.%s = %s; bits((void *)&s, sizeof s); }\n",
+					name, p.name, value)
 				continue
 			}
-			asks += fmt.Sprintf("	printf(\"%%zu %%zu\\n\", offsetof(%s, %s), sizeof(((%[1]s *)0)->%[2]s));\n", name, p.name)
+			asks += fmt.Sprintf("	printf(\"%%zu %%zu\\n\", offsetof(%s, %s), sizeof(((%[1]s *)0)->%[2]s));\n",
+				name, p.name)
 		}
 		all[name] = m.paths
 	}
@@ -231,26 +233,30 @@ func compared(t *testing.T, compiler string, n int) {
 // A mistake has its place, and says what was found and what was wanted.
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"struct s { int a }":                         "1:18: got }, want ; behind the member",
-		"struct s {\n  itn a;\n};":                   "2:3: no type itn is declared before, nor has the kernel one; did you mean int?",
-		"struct s { int a; char a; };":               "1:24: there is a member a already",
-		"struct s { struct t x; };":                  "1:12: the size of this member is not known: its type is not declared before",
-		"struct s { struct s x; };":                  "1:12: the size of this member is not known: its type is not declared before",
-		"struct s { int a : 33; };":                  "1:20: a bit-field of 33 bits; want 1 to 32",
-		"struct s { float a : 3; };":                 "1:22: a bit-field is an int, a bool or an enum",
-		"struct s { int a[x]; };":                    "1:18: no constant x is known; want a number, or a constant of an enum",
-		"struct s { int a[-1]; };":                   "1:17: an array of -1 elements; want 0 to 268435456",
-		"#include <x.h>":                             "1:1: a preprocessor line; want the types as the compiler sees them, without #include and #define",
-		"int x;":                                     "1:1: got int, want a struct, a union, an enum or a typedef",
-		"struct s { int a; }; struct s { int b; };":  "1:29: struct s is declared twice",
-		"struct s { int a; } x;":                     "1:21: got x, want ; behind the declaration: variables and functions are not declared here",
-		"struct s { int a __attribute__((weak)); };": "1:33: the attribute weak is not known; want packed or aligned(n)",
-		"struct s { int (*a)(int; };":                "1:28: the parameters have no end: ) is missing",
-		"struct s { unsigned double a; };":           "1:12: these words make no type of C together",
-		"struct s { ":                                "1:12: the members have no end: } is missing",
-		"/* x":                                       "1:1: this comment has no end: */ is missing",
-		"typedef int;":                               "1:12: got ;, want the name that the typedef gives",
-		"enum e { A, 3 };":                           "1:13: got 3, want the name of a constant",
+		"struct s { int a }": "1:18: got }, want ; behind the member",
+		"struct s {\n  itn a;\n};": "2:3: no type itn is declared before, " +
+			"nor has the kernel one; did you mean int?",
+		"struct s { int a; char a; };": "1:24: there is a member a already",
+		"struct s { struct t x; };":    "1:12: the size of this member is not known: its type is not declared before",
+		"struct s { struct s x; };":    "1:12: the size of this member is not known: its type is not declared before",
+		"struct s { int a : 33; };":    "1:20: a bit-field of 33 bits; want 1 to 32",
+		"struct s { float a : 3; };":   "1:22: a bit-field is an int, a bool or an enum",
+		"struct s { int a[x]; };":      "1:18: no constant x is known; want a number, or a constant of an enum",
+		"struct s { int a[-1]; };":     "1:17: an array of -1 elements; want 0 to 268435456",
+		"#include <x.h>": "1:1: a preprocessor line; want the types as the compiler sees them, without #include " +
+			"and #define",
+		"int x;": "1:1: got int, want a struct, a union, an enum or a typedef",
+		"struct s { int a; }; struct s { int b; };": "1:29: struct s is declared twice",
+		"struct s { int a; } x;": "1:21: got x, want ; behind the declaration: " +
+			"variables and functions are not declared here",
+		"struct s { int a __attribute__((weak)); };": "1:33: the attribute weak is not known; " +
+			"want packed or aligned(n)",
+		"struct s { int (*a)(int; };":      "1:28: the parameters have no end: ) is missing",
+		"struct s { unsigned double a; };": "1:12: these words make no type of C together",
+		"struct s { ":                      "1:12: the members have no end: } is missing",
+		"/* x":                             "1:1: this comment has no end: */ is missing",
+		"typedef int;":                     "1:12: got ;, want the name that the typedef gives",
+		"enum e { A, 3 };":                 "1:13: got 3, want the name of a constant",
 	} {
 		_, _, err := Read(small(t), "amd64", text)
 		at := (*Error)(nil)

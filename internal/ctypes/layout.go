@@ -161,7 +161,7 @@ func (p *parser) members(l *layout) {
 }
 
 // oneMember is a name with what stands behind it.
-func (p *parser) oneMember(l *layout, word token, base *typ, a attributes) {
+func (p *parser) oneMember(l *layout, word lexeme, base *typ, a attributes) {
 	d := declared{typ: base}
 	if p.peek().text != ":" {
 		d = p.declarator(base)
@@ -205,11 +205,11 @@ func (p *parser) oneMember(l *layout, word token, base *typ, a attributes) {
 }
 
 // knownByID is a struct of the kernel's that the text does not declare, and that lies in a member.
-func (p *parser) knownByID(t *typ, at token) *typ {
+func (p *parser) knownByID(t *typ, at lexeme) *typ {
 	for key, of := range p.tags {
 		if of == t {
 			words := tokens(key)
-			return p.known(t, words[0], token{words[1].text, at.line, at.column})
+			return p.known(t, words[0], lexeme{words[1].text, at.line, at.column})
 		}
 	}
 	return t

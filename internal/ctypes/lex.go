@@ -9,30 +9,32 @@ import (
 	"unicode/utf8"
 )
 
-// An Error is a mistake in a text, at a line and a column of it, both counted from 1.
+// An Error is a mistake in a text.
 type Error struct {
+	// Line and Column are its place in the text, both counted from 1.
 	Line, Column int
-	Text         string
+	// Text says what was found, and what was wanted.
+	Text string
 }
 
 func (e *Error) Error() string { return e.Text }
 
-// A token is a word, a number, a sign, or, with the text "", the end.
-type token struct {
+// A lexeme is a word, a number, a sign, or, with the text "", the end.
+type lexeme struct {
 	text         string
 	line, column int
 }
 
-// word reports whether a token is a name or a keyword.
-func (t token) word() bool {
+// word reports whether a lexeme is a name or a keyword.
+func (t lexeme) word() bool {
 	r, _ := utf8.DecodeRuneInString(t.text)
 	return r == '_' || unicode.IsLetter(r)
 }
 
-func (t token) number() bool { return t.text != "" && t.text[0] >= '0' && t.text[0] <= '9' }
+func (t lexeme) number() bool { return t.text != "" && t.text[0] >= '0' && t.text[0] <= '9' }
 
-// describe names a token in a message.
-func (t token) describe() string {
+// describe names a lexeme in a message.
+func (t lexeme) describe() string {
 	if t.text == "" {
 		return "the end of the text"
 	}
@@ -40,7 +42,7 @@ func (t token) describe() string {
 }
 
 // fail ends the reading of a text.
-func (t token) fail(format string, args ...any) {
+func (t lexeme) fail(format string, args ...any) {
 	panic(&Error{t.line, t.column, fmt.Sprintf(format, args...)})
 }
 
@@ -48,12 +50,12 @@ func (t token) fail(format string, args ...any) {
 var signs = []string{"...", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||"}
 
 // tokens splits a text; comments and space are left out.
-func tokens(text string) (out []token) {
+func tokens(text string) (out []lexeme) {
 	line, column := 1, 1
 	for text != "" {
-		n := lengthOf(text, token{line: line, column: column})
+		n := lengthOf(text, lexeme{line: line, column: column})
 		if n > 0 && !strings.ContainsAny(text[:1], " \t\r\n\f\v") && !isComment(text) {
-			out = append(out, token{text[:n], line, column})
+			out = append(out, lexeme{text[:n], line, column})
 		}
 		for _, r := range text[:n] {
 			if column++; r == '\n' {
@@ -62,15 +64,15 @@ func tokens(text string) (out []token) {
 		}
 		text = text[n:]
 	}
-	return append(out, token{"", line, column})
+	return append(out, lexeme{"", line, column})
 }
 
 func isComment(text string) bool {
 	return strings.HasPrefix(text, "//") || strings.HasPrefix(text, "/*")
 }
 
-// lengthOf is how many bytes the token, comment or space has with which a text begins.
-func lengthOf(text string, at token) int {
+// lengthOf is how many bytes the lexeme, comment or space has with which a text begins.
+func lengthOf(text string, at lexeme) int {
 	if strings.HasPrefix(text, "//") {
 		if n := strings.IndexByte(text, '\n'); n >= 0 {
 			return n

@@ -44,7 +44,8 @@ func (t *Types) Near(name string) string {
 // Read reads texts and adds their types to those of the kernel, which they may name. The second result says in which
 // of the texts the mistake is.
 func Read(btf *kernel.BTF, arch string, texts ...string) (*Types, int, error) {
-	p := &parser{btf: btf, arch: arch, tags: map[string]*typ{}, names: map[string]*typ{}, bases: map[string]*typ{}, values: map[string]int64{}}
+	p := &parser{btf: btf, arch: arch, tags: map[string]*typ{}, names: map[string]*typ{},
+		bases: map[string]*typ{}, values: map[string]int64{}}
 	at := 0
 	err := btf.AddTypes(func(out *kernel.TypeBuilder) {
 		out.Own()
@@ -81,7 +82,7 @@ type parser struct {
 	btf    *kernel.BTF
 	arch   string
 	out    *kernel.TypeBuilder
-	list   []token
+	list   []lexeme
 	tags   map[string]*typ
 	names  map[string]*typ
 	bases  map[string]*typ
@@ -112,9 +113,9 @@ func (p *parser) attempt(text string) {
 	}
 }
 
-func (p *parser) peek() token { return p.list[0] }
+func (p *parser) peek() lexeme { return p.list[0] }
 
-func (p *parser) next() token {
+func (p *parser) next() lexeme {
 	t := p.list[0]
 	if t.text != "" {
 		p.list = p.list[1:]
@@ -130,7 +131,7 @@ func (p *parser) accept(text string) bool {
 	return true
 }
 
-func (p *parser) want(text, of string) token {
+func (p *parser) want(text, of string) lexeme {
 	if t := p.peek(); t.text != text {
 		t.fail("got %s, want %s %s", t.describe(), text, of)
 	}
@@ -154,7 +155,8 @@ func (p *parser) declaration() {
 			first.fail("got %s, want a struct, a union, an enum or a typedef", first.describe())
 		}
 		if end := p.peek(); end.text != ";" {
-			end.fail("got %s, want ; behind the declaration: variables and functions are not declared here", end.describe())
+			end.fail("got %s, want ; behind the declaration: variables and functions are not declared here",
+				end.describe())
 		}
 		p.next()
 		return
@@ -268,7 +270,7 @@ func (p *parser) specifier(a *attributes) *typ {
 
 // A declared is a name with its type.
 type declared struct {
-	name token
+	name lexeme
 	typ  *typ
 }
 

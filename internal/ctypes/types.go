@@ -88,7 +88,7 @@ func init() {
 }
 
 // typedef is a name of a type: one of this text, of a header, or of the kernel.
-func (p *parser) typedef(name token) *typ {
+func (p *parser) typedef(name lexeme) *typ {
 	if t, ok := p.names[name.text]; ok {
 		return t
 	}
@@ -130,7 +130,7 @@ func (p *parser) typedef(name token) *typ {
 }
 
 // ofKernel is a type of the kernel's, whose alignment follows from what lies in it.
-func (p *parser) ofKernel(id kernel.TypeID, at token) *typ {
+func (p *parser) ofKernel(id kernel.TypeID, at lexeme) *typ {
 	is, err := p.btf.Type(p.btf.Skip(id))
 	if err != nil {
 		at.fail("%v", err)
@@ -168,25 +168,25 @@ func (p *parser) alignOf(id kernel.TypeID, depth int) int {
 	return max(t.Size, 1)
 }
 
+// kinds are those of tags.
+var kinds = map[string]kernel.TypeKind{"struct": kernel.KindStruct, "union": kernel.KindUnion, "enum": kernel.KindEnum}
+
 // tag is a struct, a union or an enum by its name. One that is not declared is one of the kernel where that has it.
-func (p *parser) tag(word, name token) *typ {
+func (p *parser) tag(word, name lexeme) *typ {
 	key := word.text + " " + name.text
 	t, ok := p.tags[key]
 	if !ok {
-		kind := map[string]kernel.TypeKind{"struct": kernel.KindStruct, "union": kernel.KindUnion,
-			"enum": kernel.KindEnum}[word.text]
-		t = &typ{id: p.out.New(), open: true, kind: kind}
+		t = &typ{id: p.out.New(), open: true, kind: kinds[word.text]}
 		p.tags[key] = t
 	}
 	return t
 }
 
 // known is a tag whose size is needed here: one that is not declared is the kernel's.
-func (p *parser) known(t *typ, word, name token) *typ {
+func (p *parser) known(t *typ, word, name lexeme) *typ {
 	if !t.open {
 		return t
 	}
-	kinds := map[string]kernel.TypeKind{"struct": kernel.KindStruct, "union": kernel.KindUnion, "enum": kernel.KindEnum}
 	if id, ok := p.btf.Named(kinds[word.text], name.text); ok {
 		return p.ofKernel(id, name)
 	}
@@ -201,7 +201,6 @@ func (p *parser) complete() {
 		}
 		word, name, _ := strings.Cut(key, " ")
 		is := kernel.Type{Kind: kernel.KindFwd, Name: name, Union: word == "union"}
-		kinds := map[string]kernel.TypeKind{"struct": kernel.KindStruct, "union": kernel.KindUnion, "enum": kernel.KindEnum}
 		if id, ok := p.btf.Named(kinds[word], name); ok {
 			is = kernel.Type{Kind: kernel.KindModifier, Elem: id}
 		}

@@ -44,8 +44,8 @@ type BTF struct {
 	once                            struct{ named, funcs, enums, traceiters sync.Once }
 }
 
-// Once is what f makes of these types, made at the first call with a key.
-func (b *BTF) Once(key string, f func() any) any {
+// Once is what f makes of the types of b, made at the first call with a key.
+func Once(b *BTF, key string, f func() any) any {
 	if v, ok := b.made.Load(key); ok {
 		return v
 	}

@@ -50,10 +50,12 @@ type Plan struct {
 	Placement Placement
 }
 
-// A TypesText is a text of types() and the place of the call, which is that of its parenthesis.
+// A TypesText is a text of types().
 type TypesText struct {
+	// Text is C.
 	Text string
-	Pos  Pos
+	// Pos is the place of the call, which is that of its parenthesis.
+	Pos Pos
 }
 
 // At is the place in the script of a line and a column of the text, both counted from 1. The literal is taken to stand

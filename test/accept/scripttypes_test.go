@@ -61,15 +61,16 @@ func TestTypesOfAScript(t *testing.T) {
 	e := startrace(t, "-q", script(t, declaredOrders+strings.ReplaceAll(`
 def show(e):
     o = cast("struct order", e.args[0])
-    return ((o.id, o.name, o.at.x, o.at.y, o.a, o.b, o.c, o.tag, o.i), (o.who.name, o.who.next.name, o.who.next.next,
-            o.who.next.next.age, o.list[1].name, o.total, o.m[1][2]), cast("order_t *", e.args[0])[1].id,
+    return ((o.id, o.name, o.at.x, o.at.y, o.a, o.b, o.c, o.tag, o.i),
+            (o.who.name, o.who.next.name, o.who.next.next, o.who.next.next.age, o.list[1].name, o.total, o.m[1][2]), cast("order_t *", e.args[0])[1].id,
             sizeof("struct order"), sizeof("order_t *"), container_of(e.args[0] + 8, "struct order", "name").id)
 probe("uprobe:BIN:take", lambda e: print("user", *show(e)))
 probe("uprobe:BIN:take", lambda e: print("kernel", *e.value), kernel = show)
 probe("uprobe:BIN:take", lambda e: print("where", names(cast("struct order", e.args[0]).c)),
       where = lambda e: cast("struct order", e.args[0]).b == 99)
 `, "BIN", binary)), "-c", binary).ok(t)
-	const want = ` (7, "first", -3, 4, 5, 99, 5, "tagged", 11) ("ann", "bobs", 0, <fault>, "l1", 2.5, 6) 8 112 8 7` + "\n"
+	const want = ` (7, "first", -3, 4, 5, 99, 5, "tagged", 11)` +
+		` ("ann", "bobs", 0, <fault>, "l1", 2.5, 6) 8 112 8 7` + "\n"
 	for _, line := range []string{"user" + want, "kernel" + want, "where GREEN\n"} {
 		if !strings.Contains(e.stdout, line) {
 			t.Errorf("no line %s in\n%s", line, e.stdout)
@@ -105,10 +106,12 @@ probe("t:syscalls:sys_enter_exit_group", lambda e: print("linked", *e.value), ke
 func TestMistakesInTypes(t *testing.T) {
 	needTracing(t)
 	for text, want := range map[string]string{
-		`"""` + "\nstruct s {\n    itn a;\n};\n" + `"""`: ":3:5: no type itn is declared before, nor has the kernel one; did you mean int?",
-		`"struct s { int a; char a; };"`:                 ":1:31: there is a member a already",
+		`"""` + "\nstruct s {\n    itn a;\n};\n" + `"""`: ":3:5: no type itn is declared before, " +
+			"nor has the kernel one; did you mean int?",
+		`"struct s { int a; char a; };"`: ":1:31: there is a member a already",
 	} {
-		path := script(t, "types("+text+")\nprobe(\"syscall:read\", lambda e: print(cast(\"struct s\", e.args.buf).a))\n")
+		path := script(t, "types("+text+")\n"+
+			`probe("syscall:read", lambda e: print(cast("struct s", e.args.buf).a))`)
 		e := startrace(t, "-q", path, "-c", "true")
 		if e.status != failedBeside || !strings.Contains(e.stderr, path+want) {
 			t.Errorf("%s: status %d: %s", text, e.status, e.stderr)
