@@ -62,7 +62,8 @@ func TestTypesOfAScript(t *testing.T) {
 def show(e):
     o = cast("struct order", e.args[0])
     return ((o.id, o.name, o.at.x, o.at.y, o.a, o.b, o.c, o.tag, o.i),
-            (o.who.name, o.who.next.name, o.who.next.next, o.who.next.next.age, o.list[1].name, o.total, o.m[1][2]), cast("order_t *", e.args[0])[1].id,
+            (o.who.name, o.who.next.name, o.who.next.next, o.who.next.next.age, o.list[1].name, o.total, o.m[1][2]),
+            cast("order_t *", e.args[0])[1].id,
             sizeof("struct order"), sizeof("order_t *"), container_of(e.args[0] + 8, "struct order", "name").id)
 probe("uprobe:BIN:take", lambda e: print("user", *show(e)))
 probe("uprobe:BIN:take", lambda e: print("kernel", *e.value), kernel = show)
