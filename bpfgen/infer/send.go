@@ -5,6 +5,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
 )
 
 // sendDefault sends what a probe without a handler prints: what kernel=
@@ -22,6 +23,7 @@ func (pr *probe) sendDefault(b *body, ev *event, t *points.Target) {
 		names = append(names, sortedKeys(ev.over)...)
 	default:
 		names = append(names, pr.defaultFields(ev)...)
+		pr.tellUnprinted(ev, t.Pos)
 	}
 	var ts []types.Type
 	s := &tree.Stmt{Op: tree.SSend, Int: int64(len(pr.u.res.Tree.Records)), Pos: pos}
@@ -32,6 +34,17 @@ func (pr *probe) sendDefault(b *body, ev *event, t *points.Target) {
 	}
 	b.emit(s)
 	pr.u.res.Tree.Records = append(pr.u.res.Tree.Records, layout.Record(int(s.Int), pr.p.ID, names, ts))
+}
+
+// tellUnprinted tells that the line of an event lacks the arguments, which debug information would tell.
+func (pr *probe) tellUnprinted(ev *event, pos plan.Pos) {
+	f, is := ev.args.(*funcArgs)
+	if !is || len(ev.args.names()) > 0 || !isSplit(f.f.Function) {
+		return
+	}
+	file, why := f.f.Split()
+	pr.u.warnf(pos, "%s: arguments are not printed: the debug information is in a file of its own, %s, which %s", ev.point,
+		file, why)
 }
 
 // defaultFields are the fields of the default line that this event has.

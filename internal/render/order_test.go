@@ -77,7 +77,7 @@ func TestColumnsOfCSVDiffer(t *testing.T) {
 	}
 }
 
-// Values of both signs have no share of their sum, which is less than one of them, in any format. Those of one sign have.
+// Values of both signs have no share of their sum, which is less than one of them, in any format. Others have one.
 //
 // > Where some values are below 0 and others above, there is no whole and no share.
 func TestSharesOfBothSigns(t *testing.T) {

@@ -144,6 +144,11 @@ func (l *lostInlined) lost(why string) {
 		l.Errorf("%s: %s%s", l.command, e.stdout, e.stderr)
 	}
 	l.quiet(l.run("ufunc:BIN:outer"))
+	e = startrace(l.T, "trace", "ufunc:"+l.binary+":outer", "-c", l.binary).ok(l.T)
+	if !strings.Contains(e.stderr, "arguments are not printed: the debug information is in a file of its own, ") ||
+		strings.Count(e.stderr, why) != 1 {
+		l.Errorf("%s: %s%s", l.command, e.stdout, e.stderr)
+	}
 }
 
 // A file of two that is lost has its functions left out by the name of a header that both have, which is said.
@@ -169,7 +174,7 @@ func TestFunctionsOfLostDebugInformation(t *testing.T) {
 	}
 }
 
-// The debug file of a program that was stripped is named, and what is wrong with it, where it is there and is not taken.
+// The debug file of a program that was stripped is named, and what is wrong with it, if it is there and not taken.
 func TestDebugFileIsNotTaken(t *testing.T) {
 	needTracing(t)
 	need.Sources(t, "../..")
