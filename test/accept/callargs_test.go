@@ -36,9 +36,10 @@ func typedCalls() map[string]typedCall {
 		"setpriority": {[]uint64{word(-1), word(-7), word(-5)}, "niceval=-5 which=-1 who=-7"},
 		"fallocate": {[]uint64{word(-1), word(-2), long(-3), long(-1 << 63)},
 			"fd=-1 len=-9223372036854775808 mode=-2 offset=-3"},
-		"clock_gettime": {[]uint64{word(-1), 0}, "tp=None which_clock=-1"},
-		"timer_delete":  {[]uint64{word(-3)}, "timer_id=-3"},
-		"add_key":       {[]uint64{0, 0, 0, 0, word(-8)}, "_description=<fault> _type=<fault> plen=0 ringid=-8"},
+		// Go's runtime calls clock_gettime, where the clock cannot be read without a call.
+		"clock_getres": {[]uint64{word(-1), 0}, "tp=None which_clock=-1"},
+		"timer_delete": {[]uint64{word(-3)}, "timer_id=-3"},
+		"add_key":      {[]uint64{0, 0, 0, 0, word(-8)}, "_description=<fault> _type=<fault> plen=0 ringid=-8"},
 		"process_madvise": {[]uint64{word(-1), 0, long(-1), word(-6), word(-1)},
 			"behavior=-6 flags=4294967295 pidfd=-1 vlen=18446744073709551615"},
 		"read":   {[]uint64{word(-1), 0x1000, long(-1)}, "buf=4096 count=18446744073709551615 fd=4294967295"},
