@@ -43,8 +43,8 @@ func (pr *probe) tellUnprinted(ev *event, pos plan.Pos) {
 		return
 	}
 	file, why := f.f.Split()
-	pr.u.warnf(pos, "%s: arguments are not printed: the debug information is in a file of its own, %s, which %s", ev.point,
-		file, why)
+	pr.u.warnf(pos, "%s: arguments are not printed: the debug information is in a file of its own, %s, which %s",
+		ev.point, file, why)
 }
 
 // defaultFields are the fields of the default line that this event has.
