@@ -336,14 +336,52 @@ func (p *placing) place(fn *sourcefunc.Function, c *sourcefunc.Copy) (Function, 
 	if err != nil {
 		return out, err
 	}
-	begin := at.probe
-	out.Copy.Begin, out.Turns = around.Addr+uint64(at.values), at.turns
-	if err := gofunc.Steppable(runtime.GOARCH, p.code[begin:min(begin+longest, len(p.code))]); err != nil {
+	begin, err := p.steppable(at.probe, c)
+	if err != nil {
 		return out, fmt.Errorf("it begins with %w", err)
 	}
+	if begin != at.probe {
+		at.values = begin
+	}
+	out.Copy.Begin, out.Turns = around.Addr+uint64(at.values), at.turns
 	out.Start, out.Addr, out.Entry = around.Offset, around.Addr, around.Offset+uint64(begin)
 	out.Goroutine = p.e.Language(around) == elffile.LanguageGo
 	return out, nil
+}
+
+// steppable is the first instruction of a copy, from its beginning on, that the kernel can run at another place, of
+// those that run whenever the copy does.
+func (p *placing) steppable(begin int, c *sourcefunc.Copy) (int, error) {
+	can := func(at int) error {
+		return gofunc.Steppable(runtime.GOARCH, p.code[at:min(at+longest, len(p.code))])
+	}
+	err := can(begin)
+	if err == nil {
+		return begin, nil
+	}
+	ranges, bad := p.rangesOf(c)
+	if bad != nil {
+		return begin, bad
+	}
+	for _, at := range p.flow.Straight(begin, len(p.code)) {
+		addr := p.last.Addr + uint64(at)
+		if !slices.ContainsFunc(ranges, func(r [2]uint64) bool { return addr >= r[0] && addr < r[1] }) {
+			break
+		}
+		if can(at) == nil {
+			return at, nil
+		}
+	}
+	return begin, err
+}
+
+// rangesOf is where the code of a copy is.
+func (p *placing) rangesOf(c *sourcefunc.Copy) ([][2]uint64, error) {
+	entry, err := p.table.Data().Entry(c.Place)
+	if err != nil || entry == nil {
+		return nil, err
+	}
+	return entry.Ranges()
 }
 
 // take takes the code of a function apart.
@@ -388,6 +426,9 @@ func (p *placing) begin(around elffile.Function, inside int, c *sourcefunc.Copy)
 	var stretches []int
 	for _, r := range ranges {
 		stretches = append(stretches, int(int64(r[0]-around.Addr)))
+	}
+	if !c.Several && !entry.Has(dwarf.AttrEntrypc) {
+		inside = p.flow.EnteredAt(inside, own)
 	}
 	if !c.Several {
 		inside = p.flow.AfterHoisted(inside, stretches, own)

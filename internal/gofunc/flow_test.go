@@ -39,3 +39,31 @@ func TestEntryOfLoop(t *testing.T) {
 		}
 	}
 }
+
+// Code is entered where a way from outside leads to it, and not where padding lies in front of its middle.
+func TestEnteredAt(t *testing.T) {
+	flow, err := NewFlow("amd64", []byte{
+		0xeb, 0x07, // jmp 9
+		0x66, 0x90, // 2: padding, which never runs
+		0x48, 0xff, 0xc0, // 4: inc rax, the middle of the code
+		0x7f, 0x07, // 7: jg 16, around the code
+		0x48, 0xff, 0xc8, // 9: dec rax, where the code is entered
+		0x7c, 0xf6, // 12: jl 4, of the code
+		0xeb, 0xf4, // 14: jmp 4, of the code
+		0xc3, // 16
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := func(offset int) bool { return offset >= 2 && offset < 7 || offset >= 9 && offset < 16 }
+	all := func(offset int) bool { return offset >= 2 && offset < 16 }
+	for _, c := range []struct {
+		from int
+		own  func(int) bool
+		want int
+	}{{2, code, 9}, {4, code, 9}, {9, code, 9}, {2, all, 9}, {7, func(at int) bool { return at == 7 || at == 16 }, 7}} {
+		if got := flow.EnteredAt(c.from, c.own); got != c.want {
+			t.Errorf("what is said to begin at %d is entered at %d, want %d", c.from, got, c.want)
+		}
+	}
+}

@@ -30,7 +30,10 @@ func (s *search) copiesIn(u *dwarfinfo.Unit) error {
 	if err := u.Walk(w.entry); err != nil {
 		return err
 	}
-	return w.turns(u)
+	if err := w.turns(u); err != nil {
+		return err
+	}
+	return w.addRepeats(u)
 }
 
 // A copiesWalk goes over the functions of a unit.
@@ -40,8 +43,9 @@ type copiesWalk struct {
 	around []functionAt
 	// within are these functions and the copies in them in which the walk is.
 	within []within
-	// marked are the copies that were found.
-	marked []marked
+	// marked and repeats are the copies that were found of which other places are looked for.
+	marked  []marked
+	repeats []repeated
 }
 
 // within is a function, or a copy of one, in which there is something: how deep it lies, and the function as the source
@@ -174,6 +178,7 @@ func (w *copiesWalk) copy(e *dwarfinfo.Entry, at uint64, around dwarf.Offset) (w
 		}
 	}
 	fn.Copies = append(fn.Copies, c)
+	w.mayRepeat(e, fn, len(fn.Copies)-1)
 	m, ok := w.markOf(e, fn)
 	if !ok {
 		return -1

@@ -252,7 +252,9 @@ at_exit(lambda: print(n.items()))
 //
 // > Debug information has one place for a call that was inlined, also where the compiler has then unrolled the loop
 // > around it.
-// > LLVM (clang, rustc) does so with small loops, and such a call is counted once for several turns.
+// > LLVM (clang, rustc) does so with small loops, and with the condition of a `while`, which it copies in front of the
+// > loop.
+// > Otherwise such a call is counted once for several turns.
 // > What the compiler has computed beforehand, or left out, has no place at all.
 func TestUnrolledCopies(t *testing.T) {
 	needTracing(t)
@@ -318,7 +320,7 @@ int main(int argc, char **argv) {
 // Each turn of a loop that gcc has unrolled is a call of what was inlined in it, with the arguments of the turn where
 // they are known.
 //
-// > So does gcc, but its tables of lines say where each turn begins, so that all turns are seen.
+// > GCC unrolls loops, too, but its tables of lines say where each turn begins, so that all turns are seen.
 func TestCopiesThatWereCopied(t *testing.T) {
 	needTracing(t)
 	for _, compiler := range []string{"gcc", "g++"} {
