@@ -2,9 +2,12 @@ package builtins
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 
 	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/starlark/value"
 )
 
 // What json.encode and json.encode_indent write of any string is JSON, which other readers take for that string.
@@ -25,6 +28,32 @@ func TestEncodedIsJSON(t *testing.T) {
 			var got []string
 			if err := json.Unmarshal([]byte(written), &got); err != nil || len(got) != 1 || got[0] != text {
 				t.Errorf("%s of %q: %s, which is %q, %v", name, text, written, got, err)
+			}
+		}
+	}
+}
+
+// What is no number, and what has no end, is the text that --format json has for it, wherever it stands in a value.
+//
+// > What is no number is shown as `nan` everywhere, in JSON as the string `"nan"`.
+func TestEncodedFloats(t *testing.T) {
+	for f, want := range map[float64]string{math.NaN(): `"nan"`, math.Inf(1): `"+inf"`, math.Inf(-1): `"-inf"`,
+		1.5: "1.5"} {
+		float := starlark.Float(f)
+		in := starlark.NewDict(1)
+		if err := in.SetKey(starlark.String("k"), starlark.Tuple{float}); err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range []struct {
+			v    starlark.Value
+			want string
+		}{
+			{float, want}, {starlark.NewList([]starlark.Value{float}), "[" + want + "]"}, {in, `{"k":[` + want + `]}`},
+			{value.NewRecord([]string{"a"}, []starlark.Value{float}), `{"a":` + want + `}`},
+		} {
+			got, err := starlark.Call(new(starlark.Thread), jsonModule.Members["encode"], starlark.Tuple{x.v}, nil)
+			if text, _ := starlark.AsString(got); err != nil || text != x.want {
+				t.Errorf("json.encode(%v): %v, %v, want %s", x.v, got, err, x.want)
 			}
 		}
 	}

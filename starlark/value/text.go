@@ -2,6 +2,7 @@ package value
 
 import (
 	"errors"
+	"math"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -62,11 +63,17 @@ func Texts(v starlark.Value) (starlark.Value, error) {
 	return out, err
 }
 
-// encodedLeaf has the frames of stacks as records, whose names are strings as others.
+// encodedLeaf has the frames of stacks as records, whose names are strings as others, and what is no number, or has no
+// end, as text: JSON has no number for it.
 func encodedLeaf(v starlark.Value) starlark.Value {
 	var out starlark.Value
 	var err error
 	switch v := v.(type) {
+	case starlark.Float:
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return starlark.String(v.String())
+		}
+		return v
 	case Stack:
 		out, err = Texts(v.tuple())
 	case Frame:
