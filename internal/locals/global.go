@@ -59,10 +59,11 @@ type globalSeen struct {
 }
 
 // A view is whence variables outside of functions are seen: the unit of a source file, nil where it is not known, and a
-// namespace, a class, or a package of Go in it: "std::chrono", "example.com/shop/cart"; "" where it is in none.
+// namespace, a class, or a package of Go in it: "std::chrono", "Shelf<int>", "example.com/shop/cart"; "" where it is in
+// none. Of Rust it has the function that looks, too, which can have variables of its own.
 type view struct {
-	home      *dwarfinfo.Unit
-	namespace string
+	home                *dwarfinfo.Unit
+	namespace, function string
 }
 
 // viewOf is what a function sees.
@@ -72,7 +73,12 @@ func (f *Finder) viewOf(from Viewpoint) (v view, err error) {
 		return v, err
 	}
 	chain := f.Data.Origins(e)
-	return view{homeOf(chain), f.namespaceOf(chain)}, nil
+	v.home = homeOf(chain)
+	v.namespace, v.function = f.splitName(chain)
+	if v.function = joined(v.namespace, v.function); !ofRust(v.home) {
+		v.function = ""
+	}
+	return v, nil
 }
 
 // functionOf is the function, or the copy of one, that looks.
@@ -109,15 +115,53 @@ func homeOf(chain []*dwarfinfo.Entry) *dwarfinfo.Unit {
 	return chain[0].Unit()
 }
 
-// namespaceOf is the namespace, class or package of a function or variable. One without a name adds nothing.
-func (f *Finder) namespaceOf(chain []*dwarfinfo.Entry) string {
-	name := f.namesOf().Of(chain)
-	if ofGo(homeOf(chain)) {
-		pkg, _ := splitGo(name)
-		return pkg
+// splitName splits the name of a function or variable into the namespace, class or package that it is in, and the
+// rest: "ns::Shelf<int>" and "get". A namespace without a name adds nothing. The arguments of templates stay, as each
+// instance has variables of its own; generics of Rust have none.
+func (f *Finder) splitName(chain []*dwarfinfo.Entry) (namespace, rest string) {
+	name, home := f.namesOf().Of(chain), homeOf(chain)
+	switch {
+	case ofGo(home):
+		return splitGo(name)
+	case ofRust(home):
+		name = elffile.BareOfSource(name)
+	default:
+		name = elffile.DemangleShort(name)
 	}
-	name = strings.ReplaceAll(elffile.BareOfSource(name), anonymous+"::", "")
-	return name[:max(strings.LastIndex(name, "::"), 0)]
+	return splitScope(strings.ReplaceAll(name, anonymous+"::", ""))
+}
+
+// splitScope splits a name of C++ or Rust at its last "::" that is not within arguments, nor in the name of an
+// operator: "S::operator std::string" is of S.
+func splitScope(name string) (scope, rest string) {
+	depth, from := 0, 0
+	for i := 0; i < len(name) && !isOperator(name[from:]); i++ {
+		switch name[i] {
+		case '<', '(', '[', '{':
+			depth++
+		case '>', ')', ']', '}':
+			depth = max(depth-1, 0)
+		case ':':
+			if depth == 0 && strings.HasPrefix(name[i:], "::") {
+				from = i + len("::")
+			}
+		}
+	}
+	return strings.TrimSuffix(name[:from], "::"), name[from:]
+}
+
+// isOperator reports whether a name begins with that of an operator.
+func isOperator(name string) bool {
+	of, is := strings.CutPrefix(name, "operator")
+	return is && strings.Trim(of[:min(1, len(of))], "<>=!+-*/%^&|~,([ ") == ""
+}
+
+// joined is a name of C++ or Rust with what it is in.
+func joined(scope, name string) string {
+	if scope == "" {
+		return name
+	}
+	return scope + "::" + name
 }
 
 // anonymous is how names have a namespace without a name.
@@ -148,7 +192,8 @@ func (f *Finder) lookUpGlobal(as view, from Viewpoint, text string) (*Variable, 
 		if err := g.inUnit(as.home); err != nil {
 			return nil, err
 		}
-		if found := g.own(as); found != nil && found.located() {
+		found := g.own(as)
+		if found != nil && found.located() && found.arguments == "" && g.onlyInstance(found, g.list) == nil {
 			return f.globalAt(found, want.name)
 		}
 	}

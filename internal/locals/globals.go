@@ -9,20 +9,25 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/location"
 	"github.com/startrace/startrace/internal/sourceline"
 )
 
 // This file finds the variables of a name outside of functions, and which of them a function means.
 
-// wanted is the name of a variable as a script has it: "limit", "n1::limit", "cart.Limit" of Go, "@a.c:limit".
+// wanted is the name of a variable as a script has it: "limit", "n1::limit", "most<int>", "cart.Limit" of Go,
+// "@a.c:limit".
 type wanted struct {
 	name string
+	// arguments are those of a template of variables that were named: "<int>".
+	arguments string
 	// files are the source files that were named; nil: any.
 	files *sourceline.Files
-	// within is the namespace or package that was named, or the end of it; said: one was, perhaps the outermost.
-	within string
-	said   bool
+	// within is the namespace or package that was named, or the end of it; said: one was, perhaps the outermost; whole:
+	// it is no end of one, as of "::n1::limit".
+	within      string
+	said, whole bool
 	// packaged: the name is one of Go with its package.
 	packaged bool
 }
@@ -31,11 +36,16 @@ func wantedOf(text string) (w wanted) {
 	if file, name, ok := strings.Cut(strings.TrimPrefix(text, "@"), ":"); ok && text[0] == '@' {
 		w.files, text = sourceline.FilesOf(file), name
 	}
-	w.name = text
-	if i := strings.LastIndex(text, "::"); i >= 0 {
-		w.within, w.name, w.said = text[:i], text[i+len("::"):], true
-	} else if i := strings.LastIndexByte(text, '.'); i >= 0 {
-		w.within, w.name, w.said, w.packaged = text[:i], text[i+1:], true, true
+	scope, name := splitScope(text)
+	w.name = name
+	if at := strings.IndexByte(name, '<'); at > 0 && !isOperator(name) {
+		w.name, w.arguments = name[:at], name[at:]
+	}
+	if len(name) < len(text) {
+		w.within, w.whole = strings.CutPrefix(scope, "::")
+		w.said, w.whole = true, w.whole || scope == ""
+	} else if i := strings.LastIndexByte(w.name, '.'); i >= 0 {
+		w.within, w.name, w.said, w.packaged = w.name[:i], w.name[i+1:], true, true
 	}
 	return w
 }
@@ -52,6 +62,8 @@ type globals struct {
 // A global is one of them.
 type global struct {
 	view
+	// arguments are those of a template of variables: "<int>"; "": it is of none.
+	arguments string
 	// entry has where it is, if it is anywhere.
 	entry *dwarfinfo.Entry
 	// at are the entries that speak of it.
@@ -130,7 +142,11 @@ func (g *globals) variable(e *dwarfinfo.Entry, isGo bool) {
 	declared := chain[len(chain)-1].Offset
 	one := g.known[declared]
 	if one == nil {
-		one = &global{view: view{homeOf(chain), g.namespaceOf(chain)}, entry: e}
+		one = &global{view: view{home: homeOf(chain)}, entry: e}
+		one.namespace, name = g.splitName(chain)
+		if _, arguments, is := strings.Cut(name, "<"); is {
+			one.arguments = "<" + arguments
+		}
 		if !g.means(one, chain) {
 			return
 		}
@@ -176,13 +192,36 @@ func (g *globals) means(one *global, chain []*dwarfinfo.Entry) bool {
 			return false
 		}
 	}
+	if g.arguments != "" && !sameName(one.arguments, g.arguments) {
+		return false
+	}
 	switch {
-	case !g.said || one.namespace == g.within:
+	case !g.said || g.isWithin(one):
 		return true
 	case g.packaged:
 		return strings.HasSuffix(one.namespace, "/"+g.within) || packageName(one.home) == g.within
+	case g.whole || g.within == "":
+		return false
 	}
-	return g.within != "" && strings.HasSuffix(one.namespace, "::"+g.within)
+	for scope, rest := one.namespace, ""; scope != ""; {
+		var last string
+		scope, last = splitScope(scope)
+		if rest = strings.TrimSuffix(joined(last, rest), "::"); sameName(rest, g.within) {
+			return true
+		}
+	}
+	return false
+}
+
+// isWithin reports whether a variable is in the namespace that was named, and not only in one of which that is the end.
+func (g *globals) isWithin(one *global) bool { return sameName(one.namespace, g.within) }
+
+// sameName reports whether a name is that which a script has. It can have other spaces, and no arguments of templates.
+func sameName(name, said string) bool {
+	if !strings.Contains(said, "<") {
+		name = elffile.BareOfSource(name)
+	}
+	return strings.ReplaceAll(name, " ", "") == strings.ReplaceAll(said, " ", "")
 }
 
 // attrGoPackageName is the name of a package in the source, which need not be the end of its path.
@@ -218,38 +257,64 @@ func (g *globals) own(as view) *global {
 	return nil
 }
 
-// around are a namespace and those around it, the innermost first.
+// around are a namespace and those around it, the innermost first. A function of Rust is one, of its own variables.
 func around(as view) (out []string) {
 	if as.home != nil && ofGo(as.home) {
 		return []string{as.namespace, "main"}
 	}
-	for at := as.namespace; at != ""; at = at[:max(strings.LastIndex(at, "::"), 0)] {
+	if as.function != "" {
+		out = append(out, as.function)
+	}
+	for at := as.namespace; at != ""; at, _ = splitScope(at) {
 		out = append(out, at)
 	}
 	return append(out, "")
 }
 
-// sharedIn is one that is shared, of a namespace; nil where it has none. All of them are one variable.
-func (g *globals) sharedIn(namespace string) (found *global) {
+// sharedIn is one that is shared, of a namespace; nil where it has none. All of them are one variable, but for the
+// instances of a template.
+func (g *globals) sharedIn(namespace string) *global {
 	for _, one := range g.list {
-		if one.shared && one.defined && one.namespace == namespace && (found == nil || !found.located()) {
-			found = one
+		if one.shared && one.defined && one.namespace == namespace {
+			return g.placed(one)
 		}
 	}
-	return found
+	return nil
+}
+
+// placed is the one of which it is known where it is, of those that are the same as a variable that is shared.
+func (g *globals) placed(one *global) *global {
+	for _, other := range g.list {
+		if !one.located() && other.defined && other.sameShared(one) {
+			one = other
+		}
+	}
+	return one
+}
+
+// sameShared reports whether two are one variable, which is shared.
+func (g *global) sameShared(other *global) bool {
+	return g.shared && other.shared && g.namespace == other.namespace && g.arguments == other.arguments
 }
 
 // seenBy is the one that a function means; nil where there is none.
-func (g *globals) seenBy(as view) (*global, error) {
+func (g *globals) seenBy(as view) (found *global, err error) {
 	if as.home != nil {
-		if found := g.own(as); found != nil {
-			return found, nil
-		}
+		found = g.own(as)
 	}
-	if found := g.sharedAround(as); found != nil {
-		return found, nil
+	if found == nil {
+		found = g.sharedAround(as)
 	}
 	rest := g.distinct()
+	if found != nil {
+		return found, g.onlyInstance(found, rest)
+	}
+	if len(rest) > 1 && g.said {
+		exact := slices.DeleteFunc(slices.Clone(rest), func(one *global) bool { return !g.isWithin(one) })
+		if len(exact) > 0 {
+			rest = exact
+		}
+	}
 	switch {
 	case len(rest) == 0:
 		return nil, nil
@@ -257,6 +322,23 @@ func (g *globals) seenBy(as view) (*global, error) {
 		return rest[0], nil
 	}
 	return nil, g.ambiguous(rest)
+}
+
+// onlyInstance refuses a variable where a template has other instances, of which a function may mean any. Of those that
+// are local to a file g++ does not say the arguments: they are several of one name in one namespace.
+func (g *globals) onlyInstance(found *global, all []*global) error {
+	several := slices.DeleteFunc(slices.Clone(all), func(one *global) bool {
+		return one.namespace != found.namespace || found.arguments == "" && !one.localBeside(found)
+	})
+	if len(several) < 2 {
+		return nil
+	}
+	return g.ambiguous(several)
+}
+
+// localBeside reports whether two are local to the same file.
+func (g *global) localBeside(other *global) bool {
+	return g.home == other.home && !g.shared && !other.shared
 }
 
 // sharedAround is one that is shared, of the innermost namespace that has one; nil where none has.
@@ -284,10 +366,9 @@ func (g *globals) declared(as view) *global {
 // distinct are those that are not the same variable. Go has copies of none.
 func (g *globals) distinct() (out []*global) {
 	for _, one := range g.list {
-		same := func(other *global) bool { return one.shared && other.shared && one.namespace == other.namespace }
-		if one.defined && !slices.ContainsFunc(out, same) {
+		if one.defined && !slices.ContainsFunc(out, one.sameShared) {
 			if one.shared {
-				one = g.sharedIn(one.namespace)
+				one = g.placed(one)
 			}
 			out = append(out, one)
 		}
@@ -313,8 +394,12 @@ func (e *AmbiguousError) Error() string {
 	if len(e.Names) == 1 {
 		verb = "is"
 	}
-	return fmt.Sprintf("there %s %s%s, and none is of the source file, namespace or package of this function; "+
-		"getattr(e.globals, %q) names one", verb, strings.Join(names, " and "), more, names[0])
+	way := fmt.Sprintf("getattr(e.globals, %q) names one", names[0])
+	if len(names) > 1 && names[0] == names[1] {
+		way = "debug information does not tell them apart"
+	}
+	return fmt.Sprintf("there %s %s%s, and none is of the source file, namespace or package of this function; %s",
+		verb, strings.Join(names, " and "), more, way)
 }
 
 // ambiguous names some variables, with the source file as far as that tells them apart.
@@ -356,11 +441,8 @@ func unitName(u *dwarfinfo.Unit) string {
 
 // qualified is the name of a variable with its namespace or package.
 func (g *globals) qualified(one *global) string {
-	switch {
-	case ofGo(one.home):
+	if ofGo(one.home) {
 		return one.namespace + "." + g.name
-	case one.namespace == "":
-		return g.name
 	}
-	return one.namespace + "::" + g.name
+	return joined(one.namespace, g.name+one.arguments)
 }

@@ -17,6 +17,8 @@ import (
 // > `getattr(e.globals, NAME)` is one by its whole name, or by the end of it.
 // > Of Go it has the package before it, `q.Limit` or `example.com/shop/q.Limit`, and of C++ the namespace, `n1::limit`.
 // > `@cart.c:limit` is the one of a source file.
+// > Each instance of a template has variables of its own, `Shelf<int>::limit` and `most<int>`.
+// > Of Rust it is the one of the function itself, else as of C++.
 // > A variable that the compiler has not kept prints as `<optimized out>`, and is equal to FAULT.
 func TestGlobalsOfOwn(t *testing.T) {
 	needTracing(t)
@@ -116,6 +118,75 @@ __attribute__((noinline)) int fb(int n) { return n + conf + n1::fb1(n); }`,
 		"fb": {`e.globals.conf, getattr(e.globals, "n1::lim"), getattr(e.globals, "deep::lim"),
 			getattr(e.globals, "::lim"), getattr(e.globals, "S::count")`, "22 1 3 50 100"},
 	},
+}, {
+	commands: []string{"g++ -std=c++17 -g -O0", "g++ -std=c++17 -g -O2", "clang++ -std=c++17 -g -O0",
+		"clang++ -std=c++17 -g -gdwarf-4 -O2"},
+	sources: map[string]string{
+		"a.cc": `template<class T> volatile int most = sizeof(T) * 100;
+template<class T> volatile int lone = 7;
+namespace { template<class T> volatile int own = sizeof(T) * 10; }
+template<class T> struct Reg {
+	static volatile int n;
+	__attribute__((noinline)) static int get(int k) { return k + n + most<T>; }
+};
+template<class T> volatile int Reg<T>::n = sizeof(T);
+struct Reg2 {
+	static volatile int n;
+	operator Reg<int>() const;
+	__attribute__((noinline)) int get(int k) { return k + n; }
+};
+volatile int Reg2::n = 50;
+namespace x {
+struct Reg2 { static volatile int n; __attribute__((noinline)) int get(int k) { return k + n; } };
+volatile int Reg2::n = 60;
+}
+__attribute__((noinline)) int top(int k) {
+	return k + most<char> + most<unsigned long> + lone<int> + own<int> + own<char>;
+}
+__attribute__((noinline)) int second(int k) { return k + most<int>; }
+__attribute__((noinline)) int third(int k) { return k + most<short>; }
+int main(int argc, char **argv) {
+	Reg2 a; x::Reg2 b;
+	return (Reg<char>::get(argc) + Reg<int>::get(argc) + Reg<unsigned long>::get(argc) + top(argc) + second(argc)
+		+ third(argc) + a.get(argc) + b.get(argc)) == 0;
+}`,
+	},
+	asked: map[string][2]string{
+		"Reg<char>::get":          {"e.globals.n", "1"},
+		"Reg<int>::get":           {"e.globals.n", "4"},
+		"Reg<unsigned long>::get": {"e.globals.n", "8"},
+		"Reg2::get":               {"e.globals.n", "50"},
+		"x::Reg2::get":            {"e.globals.n", "60"},
+		"top": {`getattr(e.globals, "Reg<int>::n"), getattr(e.globals, "most<int>"), e.globals.lone,
+			getattr(e.globals, "Reg<unsigned  long>::n"), getattr(e.globals, "::most<char>"),
+			getattr(e.globals, "Reg2::n"), getattr(e.globals, "::Reg2::n"), getattr(e.globals, "x::Reg2::n")`,
+			"4 400 7 8 100 50 50 60"},
+	},
+	refused: map[string][2]string{
+		"top":    {"e.globals.most", "there are most<char> and most<int> and most<short> and most<unsigned long>,"},
+		"second": {`getattr(e.globals, "Reg::n")`, "there are Reg<char>::n and Reg<int>::n and Reg<unsigned long>::n,"},
+		"third":  {"e.globals.own", "which variable own? there are "},
+	},
+}, {
+	commands: []string{"rustc -g a.rs", "rustc -g -Copt-level=2 a.rs"},
+	sources: map[string]string{
+		"a.rs": `use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+mod c {
+	use super::*;
+	#[inline(never)] pub fn f(k: i32) -> i32 { static LOC: AtomicI32 = AtomicI32::new(300); LOC.fetch_add(k, Relaxed) }
+	pub struct S;
+	impl S { #[inline(never)] pub fn m(&self, k: i32) -> i32 {
+		static LOC: AtomicI32 = AtomicI32::new(100);
+		LOC.fetch_add(k, Relaxed)
+	} }
+}
+#[inline(never)] pub fn top(k: i32) -> i32 { c::f(k) + c::S.m(k) }
+fn main() { std::process::exit((top(std::env::args().count() as i32) == 0) as i32); }
+`,
+	},
+	asked: map[string][2]string{"*c::f": {"e.globals.LOC.v.value", "300"},
+		"*c::S*::m": {"e.globals.LOC.v.value", "100"}},
+	refused: map[string][2]string{"*::top": {"e.globals.LOC", "there are a::c::S::m::LOC and a::c::f::LOC,"}},
 }, {
 	commands: []string{"go build"},
 	sources: map[string]string{
