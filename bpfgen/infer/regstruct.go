@@ -140,6 +140,9 @@ func (s *regStruct) element(b *body, i val, pos plan.Pos) val {
 	if t.Kind != kernel.KindArray && ok && n >= 0 && n < int64(len(s.returned)) {
 		return b.argWords().userValue(b, s.returned[n], pos)
 	}
+	if s.lostInt(b) {
+		t = kernel.Type{Kind: kernel.KindArray, Elem: s.id, Len: 2}
+	}
 	switch {
 	case err != nil || t.Kind != kernel.KindArray:
 		wrong(pos, "%s cannot be indexed", s.what())
@@ -149,6 +152,9 @@ func (s *regStruct) element(b *body, i val, pos plan.Pos) val {
 	if n, ok = within(n, t.Len); !ok {
 		wrong(pos, "index %d of an array of %s", n, format.Count(t.Len, "element"))
 	}
+	if s.lostInt(b) {
+		return unknownPlace(pos)
+	}
 	if s.nowhere {
 		return b.memory().gone(t.Elem, pos)
 	}
@@ -157,6 +163,12 @@ func (s *regStruct) element(b *body, i val, pos plan.Pos) val {
 		refuse(pos, "%v", err)
 	}
 	return s.part(b, kernel.Field{Name: "the element", Off: int(n) * size, Type: t.Elem}, pos)
+}
+
+// lostInt reports whether this is a number of 128 bits, in two halves, of which nobody knows where it is.
+func (s *regStruct) lostInt(b *body) bool {
+	t, err := b.u.btf(plan.Pos{}).Type(s.id)
+	return err == nil && s.nowhere && t.Kind == kernel.KindInt
 }
 
 // length is how many elements an array has; false of a struct.
@@ -178,6 +190,9 @@ func (s *regStruct) elements(b *body, n int, pos plan.Pos) val {
 func (s *regStruct) whole(b *body, pos plan.Pos) val {
 	if len(s.returned) == 1 {
 		return b.argWords().userValue(b, s.returned[0], pos)
+	}
+	if s.lostInt(b) {
+		return unknownPlace(pos)
 	}
 	btf := b.u.btf(pos)
 	size, err := btf.Size(s.id)

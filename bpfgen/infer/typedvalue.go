@@ -119,6 +119,10 @@ func (b argWords) nowhere(id kernel.TypeID, t kernel.Type, pos plan.Pos) val {
 		return exprVal(absentFloat(t, tree.Lost, pos))
 	case kernel.KindEnum:
 		return exprVal(b.memory().asNamed(lost(pos), t, pos))
+	case kernel.KindInt:
+		if t.Size == 16 {
+			return objVal(&regStruct{id: id, nowhere: true})
+		}
 	case kernel.KindPtr:
 		if kernel.IsReference(btf, t) {
 			return b.memory().gone(t.Elem, pos)

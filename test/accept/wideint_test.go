@@ -66,3 +66,26 @@ at_exit(lambda: [print(*sorted(x.items())) for x in (n, t)])
 		t.Errorf("nothing says that it is no number: %s", e.stderr)
 	}
 }
+
+// A number of 128 bits of which nobody knows where it is has halves of which nobody knows it either.
+//
+// > So is what such a variable leads to: `e.vars.order.total`, where `order` is optimized out.
+func TestLostWideInt(t *testing.T) {
+	const source = `struct s { long a[3]; __int128 w; };
+__attribute__((noinline)) static int f(__int128 x, int k, struct s s) { __asm__ volatile("":::"memory"); return k; }
+int main(int c, char **v) { return f(c, c, (struct s){0}) == 0; }
+`
+	for _, command := range []string{"gcc -g -O2", "clang -g -O2"} {
+		got := printed(t, command, "lostwide.c", source, `
+n = count()
+probe("uprobe:BIN:f", lambda e: print(e.args.x, e.args.x[0], e.args.x[1] == FAULT, e.args.x == FAULT, e.args.s.w[0]))
+probe("uprobe:BIN:f", lambda e: n[e.args.x, e.args.x[1]].add())
+probe("uprobe:BIN:f", lambda e: print("halves"), where = lambda e: e.args.x[0] == FAULT and e.args.x[1] == FAULT)
+at_exit(lambda: print(n.items()))
+`)
+		const lost = "<optimized out>"
+		if want := lost + " " + lost + " True True " + lost + ", halves, [((" + lost + ", " + lost + "), 1)]"; got != want {
+			t.Errorf("%s: got %s, want %s", command, got, want)
+		}
+	}
+}
