@@ -262,9 +262,6 @@ func (b library) ifThere(is *tree.Expr, v val, pos plan.Pos) val {
 	if is.Op == tree.OpUnreadable {
 		return exprVal(is)
 	}
-	if v.expr != nil && v.expr.Op == tree.OpUnreadable {
-		return v
-	}
 	return exprVal(orFault(is, pos, func(is *tree.Expr) *tree.Expr {
 		return orNone(as(is, types.Boolean, pos), b.held(v, pos), pos)
 	}))

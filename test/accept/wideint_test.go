@@ -84,7 +84,8 @@ probe("uprobe:BIN:f", lambda e: print("halves"), where = lambda e: e.args.x[0] =
 at_exit(lambda: print(n.items()))
 `)
 		const lost = "<optimized out>"
-		if want := lost + " " + lost + " True True " + lost + ", halves, [((" + lost + ", " + lost + "), 1)]"; got != want {
+		want := lost + " " + lost + " True True " + lost + ", halves, [((" + lost + ", " + lost + "), 1)]"
+		if got != want {
 			t.Errorf("%s: got %s, want %s", command, got, want)
 		}
 	}
