@@ -183,7 +183,11 @@ func (w *copiesWalk) copy(e *dwarfinfo.Entry, at uint64, around dwarf.Offset) (w
 	if !ok {
 		return -1
 	}
-	w.marked = append(w.marked, marked{fn, len(fn.Copies) - 1, c, moment{at, c.View}, m, true})
+	ranges, err := e.Ranges()
+	if err != nil {
+		return -1
+	}
+	w.marked = append(w.marked, marked{fn, len(fn.Copies) - 1, c, moment{at, c.View}, m, true, ranges})
 	return len(w.marked) - 1
 }
 

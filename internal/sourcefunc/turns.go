@@ -39,6 +39,8 @@ type marked struct {
 	mark  mark
 	// alone: no copy of the same function lies in it, nor it in one.
 	alone bool
+	// ranges is its code.
+	ranges [][2]uint64
 }
 
 // markOf is the place of the name of the function of a copy; false where it does not tell the begin of copies: all
@@ -113,18 +115,10 @@ func (w *copiesWalk) others(m *marked, moments []moment) {
 	if len(moments) == 0 {
 		return
 	}
-	e, err := w.data.Entry(m.copy.Place)
-	if err != nil || e == nil {
-		return
-	}
-	ranges, err := e.Ranges()
-	if err != nil {
-		return
-	}
 	known := map[uint64]bool{m.copy.Entry: true}
 	for _, at := range moments {
-		has := slices.ContainsFunc(ranges, func(r [2]uint64) bool { return at.addr >= r[0] && at.addr < r[1] })
-		if !has || known[at.addr] || len(m.fn.Copies) > maxCopies {
+		if known[at.addr] || len(m.fn.Copies) > maxCopies ||
+			!has(m.ranges, at.addr) && !w.inFront(m, at.addr) {
 			continue
 		}
 		known[at.addr] = true
@@ -134,6 +128,37 @@ func (w *copiesWalk) others(m *marked, moments []moment) {
 		m.fn.Copies = append(m.fn.Copies, c)
 	}
 }
+
+// has reports whether an address is in one of some ranges.
+func has(ranges [][2]uint64, addr uint64) bool {
+	return slices.ContainsFunc(ranges, func(r [2]uint64) bool { return addr >= r[0] && addr < r[1] })
+}
+
+// inFront reports whether an address lies shortly in front of a range of a copy, behind another one, and nearer to it
+// than to those of other copies of the function: gcc has put an instruction of the function around the copy between
+// where it begins and its first own one.
+func (w *copiesWalk) inFront(m *marked, addr uint64) bool {
+	behind := slices.ContainsFunc(m.ranges, func(r [2]uint64) bool { return r[1] <= addr })
+	near := nearest(m.ranges, addr)
+	return behind && near <= nearBegin && !slices.ContainsFunc(w.marked, func(other marked) bool {
+		return other.mark == m.mark && other.copy.Place != m.copy.Place &&
+			(has(other.ranges, addr) || nearest(other.ranges, addr) <= near)
+	})
+}
+
+// nearest is how far behind an address the first of some ranges begins.
+func nearest(ranges [][2]uint64, addr uint64) uint64 {
+	near := ^uint64(0)
+	for _, r := range ranges {
+		if r[0] > addr {
+			near = min(near, r[0]-addr)
+		}
+	}
+	return near
+}
+
+// nearBegin is how many bytes instructions of others can take behind the begin of a copy.
+const nearBegin = 32
 
 // marks are the moments at which statements of the marked copies' places begin, by the table of a unit.
 func (w *copiesWalk) marks(u *dwarfinfo.Unit) (map[mark][]moment, error) {

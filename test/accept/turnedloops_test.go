@@ -69,6 +69,31 @@ int main(int argc, char **argv) {
 	printf("step=%ld\n", calls);
 }
 `
+	// gcc puts an instruction of the loop between where the second turn of the call begins and the call's own first.
+	between = `#include <stdio.h>
+static volatile long calls;
+static int step(int a, int b) {
+	int r = a - b;
+	calls++;
+	r -= a * b;
+	return r;
+}
+__attribute__((noinline)) int f1(int a, int b) { __asm__ volatile(""); return a - b; }
+__attribute__((noinline)) int f2(int a, int b) {
+	int r = a - b;
+	for (int i = 0; i < 4; i++) r += f1(a - 1, a ^ b) + i;
+	r += f1(a - 1, a);
+	for (int i = 0; i < 2; i++) r += step(b, a ^ b) + i;
+	r -= a + b;
+	return f1(r, a);
+}
+int main(void) {
+	int s = 0;
+	for (int i = 0; i < 10; i++) s += f2(i, s);
+	printf("step=%ld\n", calls);
+	return s & 0;
+}
+`
 	turnedRust = `use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 static CALLS: AtomicU64 = AtomicU64::new(0);
 #[inline(never)] fn slow(a: i32, b: i32) -> i32 { std::hint::black_box(a) - b }
@@ -102,6 +127,7 @@ func TestTurnedLoops(t *testing.T) {
 		{"other.c", "#define START -100\n" + turnedBody, "step", clang},
 		{"condition.c", turnedCondition, "step", clang},
 		{"own.c", ownLoop, "step", clang[:2]},
+		{"between.c", between, "step", []string{"gcc -g -O1", "gcc -g -O2", "gcc -g -O3", "gcc -g -Os"}},
 		{"member.cc", turnedMember, "*step", cpp},
 		{"turned.rs", turnedRust, "turned::step", []string{"rustc -g -C opt-level=1", "rustc -g -C opt-level=2"}},
 	} {
