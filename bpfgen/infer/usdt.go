@@ -1,9 +1,9 @@
 package infer
 
 import (
-	"fmt"
 	"math/big"
 
+	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
@@ -16,7 +16,7 @@ func (a *operandArgs) names() []string {
 	a.f.ask("operands")
 	var out []string
 	for i := range a.f.Site.Args {
-		out = append(out, fmt.Sprintf("arg%d", i))
+		out = append(out, points.OperandName(i))
 	}
 	return out
 }

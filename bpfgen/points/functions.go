@@ -3,6 +3,7 @@ package points
 import (
 	"debug/dwarf"
 	"slices"
+	"strconv"
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/abi"
@@ -282,8 +283,16 @@ func (p *Function) ArgNames() []string {
 			}
 		}
 	}
+	if p.Site != nil {
+		for i := range p.Site.Args {
+			out = append(out, OperandName(i))
+		}
+	}
 	return out
 }
+
+// OperandName is the name of an argument of a static probe, which has none of its own.
+func OperandName(i int) string { return "arg" + strconv.Itoa(i) }
 
 // Typed reports whether the arguments have names and types.
 func (p *Function) Typed() bool { return p.Proto != nil && p.Proto.ID != 0 }

@@ -349,8 +349,8 @@ func (s *Source) staticProbes(r *Result, k *point.Kind, rest string) error {
 	return nil
 }
 
-// staticProbe shows the arguments at the first place; others can have them in
-// other places, but of the same sizes.
+// staticProbe shows the arguments of a probe. Each is shown as the first place has it that has so many. Others can have
+// it elsewhere, but where it is of another size there, or where they have fewer, a note says so.
 func staticProbe(probe usdt.StaticProbe) func(*Point) {
 	return func(p *Point) {
 		if len(probe.Places) == 0 {
@@ -358,16 +358,49 @@ func staticProbe(probe usdt.StaticProbe) func(*Point) {
 		}
 		first := probe.Places[0]
 		p.Where = fmt.Sprintf("address %#x", first.Addr)
-		if n := len(probe.Places); n > 1 {
+		switch n := len(probe.Places); {
+		case n == 2:
+			p.Where += " and 1 more place"
+		case n > 2:
 			p.Where += fmt.Sprintf(" and %d more places", n-1)
 		}
-		for i := range first.Args {
-			p.Fields = append(p.Fields, operand(i, &first.Args[i]))
+		for i := 0; ; i++ {
+			at := havingArgument(probe.Places, i)
+			if len(at) == 0 {
+				break
+			}
+			p.Fields = append(p.Fields, operandAt(i, at, len(probe.Places)))
 		}
 		if first.Semaphore != 0 {
 			p.Notes = append(p.Notes, "it has a semaphore: its arguments are prepared only while it is traced")
 		}
 	}
+}
+
+// havingArgument are the places that have an argument of a number.
+func havingArgument(places []usdt.Place, i int) (out []usdt.Place) {
+	for _, at := range places {
+		if i < len(at.Args) {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// operandAt is an argument by the places that have it, of all places of a probe.
+func operandAt(i int, having []usdt.Place, all int) Field {
+	f := operand(i, &having[0].Args[i])
+	if len(having) < all {
+		f.Note += fmt.Sprintf(": at %d of %d places", len(having), all)
+	}
+	shown := map[string]bool{f.C: true}
+	for _, at := range having {
+		if o := &at.Args[i]; !shown[sizedInt(o)] {
+			shown[sizedInt(o)] = true
+			f.Note += fmt.Sprintf(", and %s at another one (%s)", sizedInt(o), o.Text)
+		}
+	}
+	return f
 }
 
 func operand(i int, o *usdt.Operand) Field {

@@ -3,6 +3,7 @@ package accept
 import (
 	"fmt"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -75,5 +76,32 @@ func TestStaticProbeErrors(t *testing.T) {
 		if e.status != failedBeside || !regexp.MustCompile(tt.pattern).MatchString(e.stderr) {
 			t.Errorf("%s: status %d: %s", tt.point, e.status, e.stderr)
 		}
+	}
+}
+
+// An argument that only some places of a static probe have is None at the others, by its name and by its number, in
+// both halves.
+func TestStaticProbeOfTwoForms(t *testing.T) {
+	source := `
+#define NOTE(args) "990: nop\n.pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n.4byte 992f-991f,994f-993f,3\n" \
+	"991: .asciz \"stapsdt\"\n992: .balign 4\n993: .8byte 990b\n.8byte 0\n.8byte 0\n.asciz \"shop\"\n" \
+	".asciz \"sold\"\n.asciz \"" args "\"\n994: .balign 4\n.popsection\n"
+__attribute__((noinline)) void sell(int i, long sum) {
+	__asm__ volatile(NOTE("-4@$3"));
+	if (i & 1) __asm__ volatile(NOTE("-8@$10000000000 4@$9"));
+}
+int main(void) { for (int i = 0; i < 2; i++) sell(i, i); return 0; }
+`
+	if runtime.GOARCH == "arm64" { // where constants have no mark
+		source = strings.ReplaceAll(source, "@$", "@")
+	}
+	got := printed(t, "gcc -g -O1", "forms.c", source, `
+n = count()
+probe("usdt:BIN:sold", lambda e: print(e.args.arg1, e.args[1]))
+probe("usdt:BIN:sold", lambda e: n[e.args.arg0, e.args.arg1].add())
+at_exit(lambda: print(sorted(n.items(), key = str)))
+`)
+	if want := "None None, None None, 9 9, [((10000000000, 9), 1), ((3, None), 2)]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
