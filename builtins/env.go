@@ -42,10 +42,11 @@ type Env struct {
 	// Enum gives the enumerators of an enum of the kernel by its name, else all
 	// whose names begin so. nil: there are none.
 	Enum func(name string) []kernel.EnumValue
-	// Number gives a type of ints of the kernel as C spells it. nil: there are none.
-	Number func(name string) (t kernel.Type, ok bool)
-	// SizeOf gives the size in bytes of a type of the kernel as C spells it. nil: nobody knows.
-	SizeOf func(name string) (n int, ok bool)
+	// Number gives a type of ints as C spells it: a declared one, or one of the kernel. nil: there are none.
+	Number func(name string, declared ...plan.TypesText) (t kernel.Type, ok bool)
+	// SizeOf gives the size in bytes of a type as C spells it: of a declared one, or one of the kernel. The error is a
+	// mistake in a declaration. nil: nobody knows.
+	SizeOf func(name string, declared ...plan.TypesText) (n int, ok bool, err error)
 	// UserSymbol names an address of a process; pid 0 is the one that is
 	// traced.
 	UserSymbol func(pid int, addr uint64) (string, error)

@@ -28,9 +28,9 @@ var kernelFamily = []Entry{
 the low 8 bits of n.`},
 	kernelEntry("container_of", `container_of(pointer, "struct sock", "member")`, "The struct around a member."),
 	{Name: "sizeof", Family: "kernel", Signature: `sizeof("struct sock")`, call: sizeOf,
-		Doc: "The size of a type of the kernel."},
+		Doc: "The size of a type of the kernel, or of one that types() has declared."},
 	{Name: "types", Family: "kernel", Signature: `types("struct order { u32 id; char *name; };")`, call: declareTypes,
-		Doc: "Declares types of the script in the language C, for cast, container_of and sizeof in handlers."},
+		Doc: "Declares types of the script in the language C, for cast, container_of and sizeof."},
 }
 
 // declareTypes keeps the text, which is read with the types of the kernel when the probes are compiled.
@@ -43,7 +43,7 @@ func declareTypes(e *Env, c *call) (starlark.Value, error) {
 	return starlark.None, nil
 }
 
-// sizeOf is the size in bytes of a type of the kernel.
+// sizeOf is the size in bytes of a type that was declared before, or that the kernel has.
 func sizeOf(e *Env, c *call) (starlark.Value, error) {
 	if len(c.args) != 1 || len(c.kwargs) > 0 {
 		return nil, errors.New(`sizeof takes the name of a type: sizeof("struct sock")`)
@@ -52,9 +52,13 @@ func sizeOf(e *Env, c *call) (starlark.Value, error) {
 	if !ok || e.SizeOf == nil {
 		return kernelOnly(e, c)
 	}
-	n, ok := e.SizeOf(name)
+	n, ok, err := e.SizeOf(name, e.types...)
+	if err != nil {
+		return nil, err
+	}
 	if !ok {
-		return nil, fmt.Errorf("sizeof: the kernel has no type %s; struct, union and enum belong to the name, and "+
+		return nil, fmt.Errorf("sizeof: neither the kernel nor a types() before has a type %s; "+
+			"struct, union and enum belong to the name, and "+
 			"startrace list 'struct NAME' shows those that there are", name)
 	}
 	return starlark.MakeInt(n), nil
@@ -87,7 +91,7 @@ func convert(e *Env, c *call) (starlark.Value, error) {
 		return kernelOnly(e, c)
 	}
 	name, ok := starlark.AsString(c.args[0])
-	t, number := e.Number(strings.TrimSpace(name))
+	t, number := e.Number(strings.TrimSpace(name), e.types...)
 	if !ok || !number || value.IsFault(c.args[1]) {
 		return kernelOnly(e, c)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -531,7 +532,12 @@ func (u arguments) castsNumber(args []uval) bool {
 	if !ok || err != nil {
 		return false
 	}
-	_, ok = b.Number(strings.TrimSpace(to))
+	to = strings.TrimSpace(to)
+	if id, declared := scriptTypes(u.b.u).Named(to); declared {
+		_, ok = kernel.NumberOf(b, id)
+		return ok
+	}
+	_, ok = b.Number(to)
 	return ok
 }
 

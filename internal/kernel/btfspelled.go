@@ -40,6 +40,11 @@ func (b *BTF) Number(name string) (Type, bool) {
 	if !ok {
 		return Type{}, false
 	}
+	return NumberOf(b, id)
+}
+
+// NumberOf is a type, if it is one of ints, enums or bools.
+func NumberOf(b *BTF, id TypeID) (Type, bool) {
 	t, err := b.Type(b.Skip(id))
 	return t, err == nil && (t.Kind == KindInt || t.Kind == KindEnum) && t.Size <= 8
 }

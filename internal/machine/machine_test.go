@@ -60,7 +60,7 @@ func TestConstant(t *testing.T) {
 // Types and functions are those of the kernel's own description; without one nothing is known.
 func TestTypes(t *testing.T) {
 	m := small(t)
-	if n, ok := m.SizeOf("struct mm_struct"); !ok || n != 16 {
+	if n, ok, _ := m.SizeOf("struct mm_struct"); !ok || n != 16 {
 		t.Errorf("struct mm_struct has %d bytes, %v; want 16", n, ok)
 	}
 	if id, err := m.FuncID("set_user_nice"); err != nil || id == 0 {
@@ -73,7 +73,7 @@ func TestTypes(t *testing.T) {
 
 	none := machine.Of(kernel.Options{BTFPath: t.TempDir() + "/none"})
 	_, constant := none.EnumValue("TCP_OPEN")
-	_, size := none.SizeOf("struct mm_struct")
+	_, size, _ := none.SizeOf("struct mm_struct")
 	_, number := none.Number("unsigned int")
 	if _, err := none.FuncID("set_user_nice"); err == nil || constant || size || number ||
 		none.Enumerators("states") != nil {

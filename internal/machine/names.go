@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/startrace/startrace/internal/ctypes"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
 )
 
 // Constant looks up a name that a script uses and does not define: among the
@@ -73,31 +75,43 @@ func (m *Machine) Enumerators(name string) []kernel.EnumValue {
 	return list
 }
 
-// Number is a type of ints of the kernel.
-func (m *Machine) Number(name string) (kernel.Type, bool) {
+// Number is a type of ints that the script declares, or the kernel has.
+func (m *Machine) Number(name string, declared ...plan.TypesText) (kernel.Type, bool) {
 	b, err := m.facts.BTF()
 	if err != nil {
 		return kernel.Type{}, false
 	}
+	if types, _, err := ctypes.OfScript(b, declared); err == nil {
+		if id, ok := types.Named(name); ok {
+			return kernel.NumberOf(b, id)
+		}
+	}
 	return b.Number(name)
 }
 
-// SizeOf is the size of a type of the kernel.
-func (m *Machine) SizeOf(name string) (int, bool) {
+// SizeOf is the size of a type that the script declares, or the kernel has. The error is a mistake in a declaration.
+func (m *Machine) SizeOf(name string, declared ...plan.TypesText) (int, bool, error) {
 	b, err := m.facts.BTF()
 	if err != nil {
-		return 0, false
+		return 0, false, nil
 	}
 	bare, isPointer := strings.CutSuffix(strings.TrimSpace(name), "*")
-	id, ok, err := kernel.InModules(m.facts).Find(bare)
+	types, pos, err := ctypes.OfScript(b, declared)
+	if err != nil {
+		return 0, false, fmt.Errorf("types() has a mistake at %s: %w", pos, err)
+	}
+	id, ok := types.Named(strings.TrimSpace(bare))
+	if !ok {
+		id, ok, err = kernel.InModules(m.facts).Find(bare)
+	}
 	if err != nil || !ok {
-		return 0, false
+		return 0, false, nil
 	}
 	if isPointer {
-		return 8, true
+		return 8, true, nil
 	}
 	n, err := b.Size(id)
-	return n, err == nil
+	return n, err == nil, nil
 }
 
 // FuncID finds a function in the kernel's BTF.

@@ -28,8 +28,8 @@ type Options struct {
 	Labels map[string]value.LabelFunc
 	// Enum, Number, SizeOf and UserSymbol are those of builtins.Env.
 	Enum       func(name string) []kernel.EnumValue
-	Number     func(name string) (kernel.Type, bool)
-	SizeOf     func(name string) (int, bool)
+	Number     func(name string, declared ...plan.TypesText) (kernel.Type, bool)
+	SizeOf     func(name string, declared ...plan.TypesText) (int, bool, error)
 	UserSymbol func(pid int, addr uint64) (string, error)
 	// Escape is applied to the strings that print and printf write.
 	Escape escape.How

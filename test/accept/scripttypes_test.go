@@ -53,8 +53,8 @@ typedef struct order {
 // Types that a script declares give fields to memory of programs, in both halves.
 //
 // > `types(text)` declares types of the script in the language C, where neither the kernel nor a program has them.
-// > Declares types of the script in the language C, for cast, container_of and sizeof in handlers.
-// > `cast`, `container_of` and `sizeof` in handlers take their names, which stand before those of the kernel.
+// > Declares types of the script in the language C, for cast, container_of and sizeof.
+// > `cast`, `container_of` and `sizeof` take their names, which stand before those of the kernel.
 func TestTypesOfAScript(t *testing.T) {
 	needTracing(t)
 	binary := need.Built(t, "gcc -O1", "orders.c", strings.ReplaceAll(orders, "bob[]", "bob[8]"))
@@ -100,6 +100,41 @@ probe("t:syscalls:sys_enter_exit_group", lambda e: print("linked", *e.value), ke
 `), "-c", "true")
 	if strings.Count(e.stdout, "linked True True\n") != 2 || !strings.Contains(e.stdout, "kernel 40 True\n") {
 		t.Errorf("%s%s", e.stdout, e.stderr)
+	}
+}
+
+// The declared types have their sizes wherever the script asks for them, and stand before those of the kernel: sizeof
+// and conversions are the same at the top level, in callbacks, of what user space has computed, and in both halves.
+//
+// > The size of a type of the kernel, or of one that types() has declared.
+func TestTypesOfAScriptEverywhere(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "-q", script(t, `
+types("struct order { u64 id; char name[24]; }; typedef unsigned char small_t; enum way { IN, OUT };")
+types("typedef unsigned char u32; union list_head { char c[3]; };")
+def known():
+    return (sizeof("struct order"), sizeof("struct order *"), sizeof("small_t"), sizeof("u32"), sizeof("enum way"),
+            sizeof("union list_head"), sizeof("struct list_head"), cast("small_t", 300), cast("u32", 300))
+print("top", *known())
+def show(e):
+    return (sizeof("struct order"), sizeof("struct order *"), sizeof("small_t"), sizeof("u32"), sizeof("enum way"),
+            sizeof("union list_head"), sizeof("struct list_head"),
+            cast("small_t", e.args.error_code + 300), cast("u32", e.args.error_code + 300))
+p = "t:syscalls:sys_enter_exit_group"
+probe(p, lambda e: print("handler", *show(e)))
+probe(p, lambda e: print("kernel", *e.value), kernel = show)
+probe(p, lambda e: print("later", cast("u32", [300][e.args.error_code])))
+at_exit(lambda: print("end", *known()))
+`), "-c", "true").ok(t)
+	const want = " 32 8 1 1 4 3 16 44 44\n"
+	for _, line := range []string{"top" + want, "handler" + want, "kernel" + want, "end" + want, "later 44\n"} {
+		if !strings.Contains(e.stdout, line) {
+			t.Errorf("no line %s in\n%s", line, e.stdout)
+		}
+	}
+	e = startrace(t, "-q", "-e", `types("struct order { itn a; };")`, "-e", `sizeof("struct order")`, "-c", "true")
+	if !strings.Contains(e.stderr, "types() has a mistake at -e:1:23: no type itn is declared before") {
+		t.Errorf("%s", e.stderr)
 	}
 }
 
