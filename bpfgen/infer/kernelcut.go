@@ -72,7 +72,7 @@ func (c *cutter) uses(s syntax.Stmt) {
 	})
 }
 
-// stmts cuts the part out of statements. more: a change may follow behind them; loop: they are in a loop that has one.
+// stmts cuts the part out of statements. more: a change may follow behind them; loop: they are in a loop of the part.
 // whole: user space has no part in them.
 func (c *cutter) stmts(list []syntax.Stmt, more, loop bool) (out []syntax.Stmt, whole bool) {
 	whole = true
@@ -142,14 +142,48 @@ func ifStmtOf(at syntax.Position, cond syntax.Expr, yes, no []syntax.Stmt) []syn
 	return []syntax.Stmt{&syntax.IfStmt{If: at, Cond: cond, True: yes, ElsePos: at, False: no}}
 }
 
+// forStmt cuts the part out of a loop. The part has the loop, with each break in it, where it has a change, where it
+// gives a value to a variable of the part, and where it may return before a change.
 func (c *cutter) forStmt(s *syntax.ForStmt, more bool) ([]syntax.Stmt, bool) {
 	has := c.hasSite(s)
-	body, whole := c.stmts(s.Body, more || has, has)
-	if len(body) == 0 {
+	if !has && !c.gives(s) && !(more && returns(s)) {
 		return nil, false
 	}
+	body, whole := c.stmts(s.Body, more || has, true)
+	if len(body) == 0 { // it is there for its variable
+		body = []syntax.Stmt{&syntax.BranchStmt{Token: syntax.PASS, TokenPos: s.For}}
+	}
 	out := &syntax.ForStmt{For: s.For, Vars: s.Vars, X: s.X, Body: body}
-	return []syntax.Stmt{out}, whole && c.onlyIn(s)
+	return []syntax.Stmt{out}, has && whole && c.onlyIn(s)
+}
+
+// gives reports whether a loop gives a value to a variable that the part needs.
+func (c *cutter) gives(s *syntax.ForStmt) (found bool) {
+	used := func(x syntax.Expr) bool {
+		return slices.ContainsFunc(bound(x, nil), func(b *resolve.Binding) bool { return c.used[b.First.Name] })
+	}
+	syntax.Walk(s, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.AssignStmt:
+			found = found || used(n.LHS)
+		case *syntax.ForStmt:
+			found = found || used(n.Vars)
+		case *syntax.DefStmt:
+			found = found || c.used[n.Name.Name]
+		}
+		return !found
+	})
+	return found
+}
+
+// returns reports whether a statement has a return.
+func returns(s syntax.Stmt) (found bool) {
+	syntax.Walk(s, func(n syntax.Node) bool {
+		_, is := n.(*syntax.ReturnStmt)
+		found = found || is
+		return !found
+	})
+	return found
 }
 
 // onlyIn reports whether the variables of a loop are used in it alone.

@@ -25,8 +25,8 @@ import (
 //	        targets[e.pid] = 1
 //
 // before it sends the event, and user space runs the rest. The part is walked as any function of a kernel half. Where
-// that refuses it, as only user space knows the condition, the parts of single containers are tried, and then those of
-// single changes.
+// that refuses it, as only user space knows the condition, the parts of single containers are tried. All changes of a
+// container are made on one side, for their order is part of what they mean.
 
 // parts are the parts of the handler that the kernel can run, which are emitted.
 func (l *laterPart) parts(b *body, ev *event) (out []*kernelPart) {
@@ -45,20 +45,15 @@ func (l *laterPart) parts(b *body, ev *event) (out []*kernelPart) {
 	if take(all) {
 		return out
 	}
-	for _, group := range l.byContainer(all) {
-		if len(group) < len(all) && take(group) {
-			continue
-		}
-		for _, site := range group {
-			if len(group) > 1 || len(group) == len(all) {
-				take([]syntax.Node{site})
-			}
+	if groups := l.byContainer(all); len(groups) > 1 {
+		for _, group := range groups {
+			take(group)
 		}
 	}
 	return out
 }
 
-// maxParts bounds the changes of a handler that are tried one by one.
+// maxParts bounds the changes of a handler.
 const maxParts = 64
 
 // byContainer puts the changes of one container together. What changes several stands for itself.
@@ -125,12 +120,13 @@ func (k *kernelPart) all() map[int]bool {
 	return out
 }
 
-// apart reports whether the rest of the handler does not read what the part changes: what it finds is to be what was
-// there before the change.
+// apart reports whether the rest of the handler does not have what the part changes. What it reads there is to be what
+// was there before the change, and what else it changes is to be changed in the order of the handler.
 func (k *kernelPart) apart() bool {
-	for id := range k.all() {
-		for _, s := range resolved(k.fn).Body {
-			if k.hasRead(s, id) {
+	changed := k.all()
+	for _, s := range resolved(k.fn).Body {
+		for id := range k.left(s) {
+			if changed[id] {
 				return false
 			}
 		}
@@ -138,30 +134,27 @@ func (k *kernelPart) apart() bool {
 	return true
 }
 
-// hasRead reports whether a statement of the handler has a container elsewhere than in what is gone, and where it
-// changes it.
-func (k *kernelPart) hasRead(s syntax.Node, id int) (found bool) {
-	c := &plan.Container{ID: id}
-	changed := map[*syntax.Ident]bool{}
+// left are the containers that user space has to do with in a statement, timers aside: they run at a time of their own.
+func (k *kernelPart) left(s syntax.Node) map[int]bool {
+	out := map[int]bool{}
+	timed := map[syntax.Node]bool{}
 	syntax.Walk(s, func(n syntax.Node) bool {
-		if n == nil || found || k.gone[n] {
+		if n == nil || k.gone[n] || timed[n] || k.isTimed(n) {
 			return false
 		}
 		switch n := n.(type) {
-		case *syntax.AssignStmt, *syntax.ExprStmt:
-			if id := changedBy(n); id != nil {
-				changed[id] = true
+		case *syntax.CallExpr:
+			for _, a := range k.givenToTimer(n) {
+				timed[a] = true
 			}
-			if as, ok := n.(*syntax.AssignStmt); ok && k.renames(as) {
-				return false
-			}
+		case *syntax.AssignStmt:
+			return !k.renames(n)
 		case *syntax.Ident:
-			of := k.value(n)
-			found = found || !changed[n] && leadsTo(of, c, map[*plan.Func]bool{})
+			maps.Copy(out, reachedFrom(k.value(n), map[*plan.Func]bool{}))
 		}
-		return !found
+		return true
 	})
-	return found
+	return out
 }
 
 // readable reports whether the kernel may read all that the part has: the containers that it changes, and those that
@@ -184,22 +177,48 @@ func (k *kernelPart) readable(body []syntax.Stmt) bool {
 	return ok
 }
 
-// reachedFrom are the containers that a value is, or that a function has.
+// reachedFrom are the containers that a value is, that are in it, or that a function has.
 func reachedFrom(v plan.Value, seen map[*plan.Func]bool) map[int]bool {
 	out := map[int]bool{}
+	reach := func(v plan.Value) { maps.Copy(out, reachedFrom(v, seen)) }
 	switch v := v.(type) {
 	case plan.Ref:
 		out[v.ID] = true
+	case plan.Opaque:
+		reach(v.Of)
 	case *plan.Func:
 		if seen[v] {
 			return out
 		}
 		seen[v] = true
 		for _, x := range v.Names {
-			maps.Copy(out, reachedFrom(x, seen))
+			reach(x)
 		}
-		for _, x := range v.Free {
-			maps.Copy(out, reachedFrom(x, seen))
+		for _, x := range slices.Concat(v.Free, v.Defaults) {
+			reach(x)
+		}
+	default:
+		for _, x := range valuesIn(v) {
+			reach(x)
+		}
+	}
+	return out
+}
+
+// valuesIn are the values that a list, a tuple, a dict or a record has.
+func valuesIn(v plan.Value) (out []plan.Value) {
+	switch v := v.(type) {
+	case plan.List:
+		return v
+	case plan.Tuple:
+		return v
+	case plan.Dict:
+		for _, e := range v {
+			out = append(out, e.Value)
+		}
+	case plan.Record:
+		for _, f := range v {
+			out = append(out, f.Value)
 		}
 	}
 	return out

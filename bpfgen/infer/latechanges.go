@@ -42,34 +42,32 @@ func (u laterWrites) askedElsewhere(c *plan.Container) bool {
 	return u.pr.p.Kernel == nil && u.pr.p.Keep == 0 && u.pr.u.askedBy(c.ID, u.pr.p.ID) != nil
 }
 
-// readElsewhere reports whether the handler has the container elsewhere than where it changes it: what it finds there
-// is to be what was there before the change.
-func (u laterWrites) readElsewhere(c *plan.Container) bool {
-	return hasRead(u.chain[0], c, map[*plan.Func]bool{})
+// hasElsewhere reports whether the handler has the container elsewhere than in a statement: it reads it there, or its
+// changes have an order.
+func (u laterWrites) hasElsewhere(c *plan.Container, s syntax.Stmt) bool {
+	return hasBeside(u.chain[0], c, s, map[*plan.Func]bool{})
 }
 
-// hasRead reports whether a function, or one that it has by a name, has a container elsewhere than where it changes it.
-func hasRead(fn *plan.Func, c *plan.Container, seen map[*plan.Func]bool) bool {
+// hasBeside reports whether a function, or one that it has by a name, has a container elsewhere than in a statement.
+func hasBeside(fn *plan.Func, c *plan.Container, s syntax.Stmt, seen map[*plan.Func]bool) bool {
 	if seen[fn] {
 		return false
 	}
 	seen[fn] = true
-	changed := map[*syntax.Ident]bool{}
 	found := false
-	for _, s := range resolved(fn).Body {
-		syntax.Walk(s, func(n syntax.Node) bool {
-			switch n := n.(type) {
-			case *syntax.AssignStmt, *syntax.ExprStmt:
-				if id := changedBy(n); id != nil {
-					changed[id] = true
-				}
-			case *syntax.Ident:
-				found = found || !changed[n] && leadsTo(fn.Names[n.Name], c, seen)
-			}
-			return !found
-		})
+	leads := func(v plan.Value) bool {
+		if of, ok := v.(*plan.Func); ok {
+			return hasBeside(of, c, s, seen)
+		}
+		return reachedFrom(v, map[*plan.Func]bool{})[c.ID]
 	}
-	return found || slices.ContainsFunc(fn.Free, func(v plan.Value) bool { return leadsTo(v, c, seen) })
+	syntax.Walk(&syntax.ForStmt{Vars: noName, X: noName, Body: resolved(fn).Body}, func(n syntax.Node) bool {
+		if id, ok := n.(*syntax.Ident); ok {
+			found = found || leads(fn.Names[id.Name])
+		}
+		return !found && n != syntax.Node(s)
+	})
+	return found || slices.ContainsFunc(slices.Concat(fn.Free, fn.Defaults), leads)
 }
 
 // changedBy is the name of what a statement changes, nil where it is none that only changes it.
@@ -91,17 +89,6 @@ func changedBy(s syntax.Node) *syntax.Ident {
 	}
 	id, _ := of.(*syntax.Ident)
 	return id
-}
-
-// leadsTo reports whether a value is a container, or a function that has it.
-func leadsTo(v plan.Value, c *plan.Container, seen map[*plan.Func]bool) bool {
-	switch v := v.(type) {
-	case plan.Ref:
-		return v.ID == c.ID
-	case *plan.Func:
-		return hasRead(v, c, seen)
-	}
-	return false
 }
 
 // checkLateChanges says of changes in user space what it means that kernel halves of other probes read the container.

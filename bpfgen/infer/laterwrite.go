@@ -98,7 +98,7 @@ func (u laterWrites) asksKernel(s syntax.Stmt) {
 	m := u.b.mark()
 	_, r := u.b.tries(emit)
 	u.b.back(m)
-	u.frame.kernelCan = r == nil && !u.readElsewhere(c)
+	u.frame.kernelCan = r == nil && !u.hasElsewhere(c, s)
 }
 
 // change is the container that a statement changes, with what does so in the kernel: x[k] = v, x[k] op= v, x.set(…),

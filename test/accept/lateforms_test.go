@@ -155,6 +155,37 @@ func TestLateForms(t *testing.T) {
 	}
 }
 
+// What handlers print, and what is in the tables in the end, is the same whether the kernel reads these or not.
+//
+// > All changes of one table or cell in a handler are made on one side, in their order.
+func TestLateFormsAgree(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "gcc -O1 -g", "registers.c", registers)
+	run := func(reader string) string {
+		s := &lateScript{}
+		for _, f := range lateForms(t) {
+			if f.want != isRefused {
+				s.add(f, reader, binary, false)
+			}
+		}
+		for i := range s.forms {
+			const shows = "at_exit(lambda: print(%d, sorted([str(x) for x in T%[1]d.items()]), C%[1]d.get()))\n"
+			fmt.Fprintf(&s.text, shows, i)
+		}
+		e := startrace(t, script(t, s.text.String()), "-c", binary).ok(t)
+		return regexp.MustCompile(`(?m)^N\d+: .*\n`).ReplaceAllString(e.stdout, "")
+	}
+	alone, read := strings.Split(run(""), "\n"), strings.Split(run(lateReaders["where"]), "\n")
+	for i := range min(len(alone), len(read)) {
+		if alone[i] != read[i] {
+			t.Errorf("line %d is %q where the kernel reads, else %q", i, read[i], alone[i])
+		}
+	}
+	if len(alone) != len(read) {
+		t.Errorf("%d lines where the kernel reads, else %d", len(read), len(alone))
+	}
+}
+
 func (s *lateScript) checkRefused(t *testing.T) {
 	t.Helper()
 	e := startrace(t, "-q", script(t, s.text.String()), "-c", "true")
