@@ -3,6 +3,7 @@ package infer
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"go.starlark.net/syntax"
 
@@ -25,7 +26,7 @@ import (
 // shown as a text of Go.
 func (u *userWalk) ownWidth(f *builtin, x *syntax.CallExpr, vals []uval) {
 	switch {
-	case !f.is(makesText) || len(vals) == 0 || starred(x.Args):
+	case !f.is(makesText) || len(vals) == 0:
 		return
 	case !f.is(formats):
 		for i, v := range vals {
@@ -34,20 +35,54 @@ func (u *userWalk) ownWidth(f *builtin, x *syntax.CallExpr, vals []uval) {
 		return
 	}
 	text, ok := vals[0].v.constStr()
-	if !ok || !vals[0].known {
+	if !ok || !vals[0].known || argValue(x.Args[0]) != x.Args[0] {
 		return
 	}
 	form, err := format.Parse(text)
-	if err != nil || form.Wanted() != len(vals)-1 {
+	if err != nil || !starred(x.Args) && form.Wanted() != len(vals)-1 {
 		return // checkFormat says it
 	}
-	for i, verb := range form.Verbs() {
+	verbs := form.Verbs()
+	spread := len(verbs) - (len(vals) - 2) // what the others leave to the one that is given by a star
+	for i, v := range vals[1:] {
 		switch at := x.Args[i+1]; {
-		case slices.Contains([]byte("sv"), verb):
-			u.noteText(at, vals[i+1])
-		case slices.Contains([]byte("xXobu"), verb) && argValue(at) == at:
-			u.noteWidth(at, max(fieldWidth(vals[i+1]), 0))
+		case len(verbs) == 0 || starOf(at) == syntax.STARSTAR:
+			return
+		case starOf(at) == 0:
+			u.noteVerb(at, v, verbs[0])
+			verbs = verbs[1:]
+		case spread > 0:
+			u.noteSpread(argValue(at), v, verbs[:spread])
+			verbs = verbs[spread:]
 		}
+	}
+}
+
+// unsignedVerbs are the verbs that show an int without its sign.
+const unsignedVerbs = "xXobu"
+
+// noteVerb notes how v, which stands at x, is shown by a verb.
+func (u *userWalk) noteVerb(x syntax.Expr, v uval, verb byte) {
+	switch {
+	case verb == 's' || verb == 'v':
+		u.noteText(x, v)
+	case strings.IndexByte(unsignedVerbs, verb) >= 0 && argValue(x) == x:
+		u.noteWidth(x, max(fieldWidth(v), 0))
+	}
+}
+
+// noteSpread notes how the elements of v, which is given by a star and stands at x, are shown by verbs.
+func (u *userWalk) noteSpread(x syntax.Expr, v uval, verbs []byte) {
+	for i, verb := range verbs {
+		one := uval{bits: fieldWidth(v)}
+		if i < len(v.elems) {
+			one = v.elems[i]
+		}
+		at := u.proj.element(copySite{u.half, x}, i)
+		if u.half.Spread[x] == nil || len(u.half.Spread[x]) <= i {
+			u.half.Spread[x] = append(u.half.Spread[x], at)
+		}
+		u.noteVerb(at, one, verb)
 	}
 }
 
@@ -182,6 +217,54 @@ func givenWidth(name plan.Builtin, vals []uval) int {
 		return commonWidth(vals...)
 	}
 	return 0
+}
+
+// givenRow is what each tuple has that a builtin gives a list of: the parts of one have widths of their own.
+func givenRow(name plan.Builtin, vals []uval) []uval {
+	switch {
+	case name == "zip":
+		row := make([]uval, len(vals))
+		for i, v := range vals {
+			row[i] = oneOfList(v)
+		}
+		return row
+	case !slices.Contains(choosing, string(name)) || len(vals) == 0:
+		return nil
+	case name == "enumerate":
+		return []uval{{typ: "int"}, oneOfList(vals[0])}
+	}
+	return vals[0].row
+}
+
+// oneOfList is an element of a list, of which only the width is known.
+func oneOfList(v uval) uval {
+	if v.row != nil {
+		return tupleOf(v.row)
+	}
+	if row := rowOf(v.elems); row != nil {
+		return tupleOf(row)
+	}
+	return uval{bits: fieldWidth(v), may: v.callees(), held: v.holds()}
+}
+
+// rowOf is what each of some tuples has that are as long as each other: the widths that the parts at the same place
+// have in common. It is nil where these are no such tuples.
+func rowOf(list []uval) []uval {
+	if len(list) == 0 || !haveElements(list, len(list[0].elems)) {
+		return nil
+	}
+	row := make([]uval, len(list[0].elems))
+	for i := range row {
+		column := make([]uval, len(list))
+		for j, v := range list {
+			column[j] = v.elems[i]
+		}
+		row[i] = uval{bits: commonWidth(column...), may: calleesOf(column), held: holdsOf(column...)}
+		if inner := rowOf(column); inner != nil {
+			row[i] = tupleOf(inner)
+		}
+	}
+	return row
 }
 
 // commonWidth is the width that all of some values have, 0 where they have none.

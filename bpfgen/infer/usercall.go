@@ -194,8 +194,8 @@ func (u arguments) byUser(f *builtin, x *syntax.CallExpr, vals []uval) uval {
 	if v, ok := u.oneElement(f, x, vals); ok {
 		return v
 	}
-	return uval{typ: f.gives, bits: givenWidth(f.name, vals), elems: u.chosenElements(f, x, vals),
-		may: calleesOf(vals), held: heldBy(f, vals)}
+	return uval{typ: f.gives, bits: givenWidth(f.name, vals), row: givenRow(f.name, vals),
+		elems: u.chosenElements(f, x, vals), may: calleesOf(vals), held: heldBy(f, vals)}
 }
 
 // updates is what the host makes of `x[k] op= v`.

@@ -116,7 +116,8 @@ func (u *userWalk) expr(x syntax.Expr) uval {
 				u.capture(at)
 			}
 		}
-		return uval{typ: sliced(typeName(recv)), bits: fieldWidth(recv), may: recv.callees(), held: recv.holds()}
+		return uval{typ: sliced(typeName(recv)), bits: fieldWidth(recv), row: recv.row, may: recv.callees(),
+			held: recv.holds()}
 	case *syntax.LambdaExpr:
 		f := u.calling().defined(x, "", x.Function.(*resolve.Function)).fn
 		u.calling().function(f)
@@ -242,6 +243,9 @@ func (u *userWalk) index(x *syntax.IndexExpr) uval {
 	u.capture(i)
 	if recv.was != nil {
 		return wasAt(recv.was, i)
+	}
+	if recv.row != nil {
+		return tupleOf(recv.row)
 	}
 	return uval{bits: fieldWidth(recv), may: recv.callees(), held: recv.elementHeld(i)}
 }

@@ -33,6 +33,12 @@ func (u *userWalk) bindAll(to syntax.Expr, v uval) {
 	}
 	if len(names) == 0 || len(names) != len(elems) {
 		u.capture(v)
+		if v.row != nil {
+			for _, x := range names {
+				u.bindAll(x, tupleOf(v.row))
+			}
+			return
+		}
 		u.eachAs(to, uval{bits: fieldWidth(v), may: v.callees(), held: v.holds()})
 		return
 	}
@@ -170,6 +176,9 @@ func (u rounds) over(at syntax.Node, x syntax.Expr, loop loopBody) iterated {
 	if list != nil {
 		u.noBuiltins(list, v.elems)
 	}
+	if v.elems == nil && v.row != nil {
+		return iterated{elems: []uval{tupleOf(v.row)}}
+	}
 	return iterated{elems: v.elems, bits: fieldWidth(v), may: v.callees(), held: v.holds()}
 }
 
@@ -229,6 +238,10 @@ func (u rounds) oneOf(x syntax.Expr, elems []uval) {
 		}
 		return
 	}
+	if row := rowOf(elems); isName && row != nil {
+		u.bind(id.Binding.(*resolve.Binding), tupleOf(row))
+		return
+	}
 	width := commonWidth(elems...)
 	if !isName || width == 0 {
 		u.eachAs(x, uval{bits: width, may: calleesOf(elems), held: holdsOf(elems...)})
@@ -249,7 +262,8 @@ func haveElements(list []uval, n int) bool {
 // comprehension walks one.
 func (u rounds) comprehension(x *syntax.Comprehension) uval {
 	bodies := u.clauses(x, x.Clauses)
-	return uval{bits: max(commonWidth(bodies...), 0), may: calleesOf(bodies), held: holdsOf(bodies...)}
+	return uval{bits: max(commonWidth(bodies...), 0), row: rowOf(bodies), may: calleesOf(bodies),
+		held: holdsOf(bodies...)}
 }
 
 // clauses gives the elements of a list that a comprehension makes, in each round that is walked.

@@ -57,7 +57,7 @@ func knownVal(v val) uval { return uval{v: v, known: true} }
 
 // carried is v as a value of which only the captures are known.
 func carried(v uval) uval {
-	return uval{part: v.part, caps: v.caps, bits: fieldWidth(v), may: v.callees(), held: v.holds()}
+	return uval{part: v.part, caps: v.caps, bits: fieldWidth(v), row: v.row, may: v.callees(), held: v.holds()}
 }
 
 // either is a value that is x or y.
@@ -176,7 +176,7 @@ func (u *userWalk) bind(to *resolve.Binding, v uval) {
 			u.capture(v)
 		}
 		v = carried(v)
-		v.bits = 0
+		v.bits, v.row = 0, nil
 	}
 	for _, l := range u.frame.loops {
 		if was, ok := l.carried[to]; ok {

@@ -308,6 +308,9 @@ type uval struct {
 	bits int
 	// elems are the elements of a tuple that is made in user space, and of a list as long as it has no name.
 	elems []uval
+	// row is what each element of a list of tuples has, of which only the widths are known: each part has its own. It
+	// is nil where the elements are no tuples, or not known to be.
+	row []uval
 	// entries are those of a dict that is made in user space, as long as it has no name, if its keys are known texts.
 	entries []entry
 	// fn is the function inside the handler that it is. It is nil where it is none. away is set where the names of its

@@ -44,6 +44,9 @@ type UserHalf struct {
 	// Widths says which arguments of printf and sprintf are shown without their signs in as many bits as their fields
 	// have: expression → number of the width in the event's record.
 	Widths map[syntax.Expr]int
+	// Spread are lists that are given to printf and sprintf by a star: the list → what stands for each of its elements
+	// in Widths.
+	Spread map[syntax.Expr][]syntax.Expr
 }
 
 // A Copy is a function inside another one, as one call of it needs it.
@@ -90,7 +93,7 @@ func (h *UserHalf) Part() *UserHalf {
 		Calls: map[*syntax.CallExpr]*UserHalf{}, Nested: h.Nested, Rounds: map[syntax.Node][]*UserHalf{},
 		Copies: map[syntax.Node][]*Copy{}, To: map[*syntax.CallExpr]*Copy{},
 		Choices: map[*syntax.CallExpr]*Choices{}, Bundles: map[syntax.Node]*Bundle{},
-		Widths: map[syntax.Expr]int{},
+		Widths: map[syntax.Expr]int{}, Spread: map[syntax.Expr][]syntax.Expr{},
 	}
 }
 

@@ -37,45 +37,47 @@ import (
 // The compiler of kernel halves reads the tree as it was written: all is undone
 // when the interpreter's code is made.
 const (
-	plusName    = "$plus"
-	percentName = "$percent"
-	plusToName  = "$plus_to"
-	calledName  = "$called"
-	methodName  = "$method"
-	bytesName   = "$bytes"
-	timesName   = "$times"
-	boundedName = "$bounded"
-	textName    = "$text"
-	steppedName = "$stepped"
-	slicedName  = "$sliced"
-	bitsName    = "$bits"
-	inName      = "$in"
-	notInName   = "$not_in"
-	equalName   = "$equal"
-	unequalName = "$unequal"
-	anyCutName  = "$any_cut"
+	plusName     = "$plus"
+	percentName  = "$percent"
+	plusToName   = "$plus_to"
+	calledName   = "$called"
+	methodName   = "$method"
+	bytesName    = "$bytes"
+	timesName    = "$times"
+	boundedName  = "$bounded"
+	textName     = "$text"
+	steppedName  = "$stepped"
+	slicedName   = "$sliced"
+	bitsName     = "$bits"
+	eachBitsName = "$each bits"
+	inName       = "$in"
+	notInName    = "$not_in"
+	equalName    = "$equal"
+	unequalName  = "$unequal"
+	anyCutName   = "$any_cut"
 )
 
 // instruments are what has these names: functions, and whether a list was cut.
 var instruments = starlark.StringDict{
-	plusName:    operator(plusName, syntax.PLUS, value.Operate),
-	percentName: operator(percentName, syntax.PERCENT, value.Operate),
-	plusToName:  operator(plusToName, syntax.PLUS, value.OperateInPlace),
-	calledName:  starlark.NewBuiltin(calledName, called),
-	methodName:  onOperand(methodName, checkedMethod),
-	bytesName:   starlark.NewBuiltin(bytesName, bytesLiteral),
-	timesName:   operator(timesName, syntax.STAR, value.Operate),
-	tupleName:   starlark.NewBuiltin(tupleName, checkedTuple),
-	boundedName: starlark.NewBuiltin(boundedName, bounded),
-	textName:    onOperand(textName, value.WithMethods),
-	steppedName: onOperand(steppedName, value.Stepped),
-	slicedName:  onOperand(slicedName, value.Sliced),
-	bitsName:    starlark.NewBuiltin(bitsName, bits),
-	inName:      comparison(inName, syntax.IN),
-	notInName:   comparison(notInName, syntax.NOT_IN),
-	equalName:   comparison(equalName, syntax.EQL),
-	unequalName: comparison(unequalName, syntax.NEQ),
-	anyCutName:  anyCut{},
+	plusName:     operator(plusName, syntax.PLUS, value.Operate),
+	percentName:  operator(percentName, syntax.PERCENT, value.Operate),
+	plusToName:   operator(plusToName, syntax.PLUS, value.OperateInPlace),
+	calledName:   starlark.NewBuiltin(calledName, called),
+	methodName:   onOperand(methodName, checkedMethod),
+	bytesName:    starlark.NewBuiltin(bytesName, bytesLiteral),
+	timesName:    operator(timesName, syntax.STAR, value.Operate),
+	tupleName:    starlark.NewBuiltin(tupleName, checkedTuple),
+	boundedName:  starlark.NewBuiltin(boundedName, bounded),
+	textName:     onOperand(textName, value.WithMethods),
+	steppedName:  onOperand(steppedName, value.Stepped),
+	slicedName:   onOperand(slicedName, value.Sliced),
+	bitsName:     starlark.NewBuiltin(bitsName, bits),
+	eachBitsName: starlark.NewBuiltin(eachBitsName, eachBits),
+	inName:       comparison(inName, syntax.IN),
+	notInName:    comparison(notInName, syntax.NOT_IN),
+	equalName:    comparison(equalName, syntax.EQL),
+	unequalName:  comparison(unequalName, syntax.NEQ),
+	anyCutName:   anyCut{},
 }
 
 // onBytes are the interpreter's builtins that take or give bytes, for ours.
@@ -224,21 +226,6 @@ func boundedBuiltin(f *starlark.Builtin) *starlark.Builtin {
 func bytesLiteral(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value,
 	error) {
 	return value.Bytes(args[0].(starlark.String)), nil
-}
-
-// bits is x without its sign, as a field of so many bits has it, or a text of it (wire.WidthTime); where the width is
-// 0, x.
-func bits(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-	x, isInt := args[0].(starlark.Int)
-	width, ok := args[1].(starlark.Int).Int64()
-	if isInt && ok && width < 0 {
-		return value.Written(x, int(width)), nil
-	}
-	if !isInt || x.Sign() >= 0 || !ok || width == 0 {
-		return args[0], nil
-	}
-	mask := starlark.MakeUint64(1).Lsh(uint(width)).Sub(starlark.MakeInt(1))
-	return x.And(mask), nil
 }
 
 // An instrumenter changes a tree, and back.

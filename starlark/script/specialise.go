@@ -224,10 +224,18 @@ func (c *copying) leave(n syntax.Node) {
 
 // replace gives what stands in the copy for an expression of the original.
 func (c *copying) replace(e syntax.Expr) (syntax.Expr, bool) {
+	if widths := c.spread(e); widths != nil {
+		return callOf(eachBitsName, syntax.Start(e), append([]syntax.Expr{c.itself(e)}, widths...)...), true
+	}
 	number, ok := c.half.Widths[e]
 	if !ok {
 		return c.value(e)
 	}
+	return callOf(bitsName, syntax.Start(e), c.itself(e), c.field(e, -1-number)), true
+}
+
+// itself is what stands in the copy for an expression, however it is shown.
+func (c *copying) itself(e syntax.Expr) syntax.Expr {
 	itself := c.cloner()
 	itself.expr = func(x syntax.Expr) (syntax.Expr, bool) {
 		if x == e {
@@ -235,7 +243,25 @@ func (c *copying) replace(e syntax.Expr) (syntax.Expr, bool) {
 		}
 		return c.replace(x)
 	}
-	return callOf(bitsName, syntax.Start(e), itself.one(e), c.field(e, -1-number)), true
+	return itself.one(e)
+}
+
+// spread are the widths of the elements of a list that is given by a star; nil where none has one.
+func (c *copying) spread(e syntax.Expr) (widths []syntax.Expr) {
+	some := false
+	for _, element := range c.half.Spread[e] {
+		number, ok := c.half.Widths[element]
+		if some = some || ok; ok {
+			widths = append(widths, c.field(e, -1-number))
+		} else {
+			at := syntax.Start(e)
+			widths = append(widths, &syntax.Literal{Token: syntax.INT, TokenPos: at, Raw: "0", Value: int64(0)})
+		}
+	}
+	if !some {
+		return nil
+	}
+	return widths
 }
 
 // value is what stands for an expression of which it does not matter how it is shown.

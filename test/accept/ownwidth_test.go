@@ -181,3 +181,51 @@ ffffffff 2 fffffffd, ffffffff 2 fffffffd fffffffc, ffffffff 2 fffffffd, ffffffff
 		t.Errorf("got %s, want %s", e.stdout, want)
 	}
 }
+
+// Each part of what zip and enumerate give has the bits of its own type, and so has each argument of printf beside a
+// list that is given by a star, and each element of that list.
+//
+// > Each part of the tuples that `zip` and `enumerate` give has its own width, and so has each element of a list that
+// > is given by a star: `printf("%x %x\n", *p.arr)`.
+func TestOwnWidthOfEachPart(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "g++ -g -O0", "elements.cc", elementsSource)
+	for _, c := range [][2]string{
+		{`for a, b in zip(o.words, [1, 2]): printf("%x %x|", a, b)`, "ffff 1|2 2|"},
+		{`for a, b in zip([-1, -2], o.words): printf("%x %x|", a, b)`, "ffffffffffffffff ffff|fffffffffffffffe 2|"},
+		{`for a, b in zip(o.words, [o.bytes[0], o.bytes[0]]): printf("%x %x|", a, b)`, "ffff ff|2 ff|"},
+		{`for a, b, c in zip(o.list, o.shorts, o.longs): printf("%x %x %x|", a, b, c)`,
+			"ffffffff fffb ffffffffffffffff|"},
+		{`for pair in zip(o.words, o.bytes): printf("%x %x|", pair[0], pair[1])`, "ffff ff|2 2|"},
+		{`for pair in zip(o.words, o.bytes): printf("%x %x|", *pair)`, "ffff ff|2 2|"},
+		{`for i, (a, b) in enumerate(zip(o.words, o.bytes)): printf("%x %x %x|", i, a, b)`, "0 ffff ff|1 2 2|"},
+		{`for i, a in enumerate(o.words, -1): printf("%x %x|", i, a)`, "ffffffffffffffff ffff|0 2|"},
+		{`for (a, b), c in zip(zip(o.words, o.bytes), o.ints): printf("%x %x %x|", a, b, c)`,
+			"ffff ff ffffffff|2 2 2|"},
+		{`for a, b in reversed(list(zip(o.words, o.bytes))): printf("%x %x|", a, b)`, "2 2|ffff ff|"},
+		{`for a, b in sorted(tuple(zip(o.words, o.bytes))): printf("%x %x|", a, b)`, "ffff ff|2 2|"},
+		{`for a, b in zip(o.words, o.bytes)[:1]: printf("%x %x|", a, b)`, "ffff ff|"},
+		{`(a, b), (c, d) = zip(o.words, o.bytes); printf("%x %x %x %x|", a, b, c, d)`, "ffff ff 2 2|"},
+		{`printf("%x %x|", zip(o.words, o.bytes)[0][0], zip(o.words, o.bytes)[0][1])`, "ffff ff|"},
+		{`printf("%s|", [sprintf("%x %x", a, b) for a, b in zip(o.words, o.bytes)][0])`, "ffff ff|"},
+		{`for a, b in [(x, y) for x, y in zip(o.words, o.bytes)]: printf("%x %x|", a, b)`, "ffff ff|2 2|"},
+		{`for a, b in zip(o.words, [x - 0 for x in o.bytes]): printf("%x %x|", a, b)`,
+			"ffff ffffffffffffffff|2 2|"},
+		{`printf("%x %x|", *o.words)`, "ffff 2|"},
+		{`printf("%x %x|", *o.list)`, "ffffffff fffffffe|"},
+		{`printf("%x %d %x|", *o.ints)`, "ffffffff 2 fffffffd|"},
+		{`printf("%d %x|", *o.list)`, "-1 fffffffe|"},
+		{`printf("%x %x %x|", o.ints[0], *o.words)`, "ffffffff ffff 2|"},
+		{`printf("%x %x|", *(o.words[0], o.bytes[0]))`, "ffff ff|"},
+		{`printf("%x %x|", *[o.words[0], -1])`, "ffff ffffffffffffffff|"},
+		{`printf("%x %x|", *o.longs)`, "ffffffffffffffff 2|"},
+		{`printf("%s|", sprintf("%x %x", *o.words))`, "ffff 2|"},
+		{`printf("%x %x|", *[x - 1 for x in o.bytes])`, "fffffffffffffffe 1|"},
+		{`printf(*["%x|", o.words[0]])`, "ffffffffffffffff|"},
+	} {
+		text := "def f(e):\n    o = e.args.o\n    " + c[0] + "\nprobe('uprobe:" + binary + ":look', f)\n"
+		if e := startrace(t, "-q", script(t, text), "-c", binary).ok(t); e.stdout != c[1] {
+			t.Errorf("%s: got %s, want %s", c[0], e.stdout, c[1])
+		}
+	}
+}
