@@ -170,7 +170,7 @@ func (f *finder) plain(e *dwarfinfo.Entry) bool {
 			return nil
 		}
 		place, ok := v.Val(dwarf.AttrLocation).([]byte)
-		if ok && len(place) > 0 && place[0] == fbreg || f.keptByAddress(v, e) {
+		if ok && len(place) > 0 && place[0] == fbreg || f.keptByAddress(v, e) || f.movedOn(v, place) {
 			fixed++
 		} else {
 			moving++
@@ -178,6 +178,15 @@ func (f *finder) plain(e *dwarfinfo.Entry) bool {
 		return nil
 	})
 	return err == nil && fixed > 0 && moving == 0
+}
+
+// movedOn reports whether a parameter of Rust is all the time where its address leads, which a register has. So rustc
+// has it without optimization in a function that only moves it on. With optimization it marks such functions, if it
+// tells what it changes.
+func (f *finder) movedOn(v *dwarfinfo.Entry, place []byte) bool {
+	const breg0, breg31 = 0x70, 0x8f
+	return f.language == langRust && tellsChanges(f.producer()) && v.Tag == dwarf.TagFormalParameter &&
+		len(place) == 2 && place[0] >= breg0 && place[0] <= breg31 && place[1] == 0
 }
 
 // keptByAddress reports whether a parameter of Rust is where an address leads that a register or the frame has, from
