@@ -105,7 +105,30 @@ func (b memory) bitField(at memPlace, f kernel.Field, pos plan.Pos) *tree.Expr {
 	}
 	e := load(at, types.IntOf(bits, t.Signed), pos)
 	e.Bit, e.BitSize = f.Bit, f.BitSize
+	if first := 8*at.off + int64(f.Bit); first>>6 != (first+int64(f.BitSize)-1)>>6 {
+		e = inTwoWords(at, first, int64(f.BitSize), e.Type, pos)
+	}
 	return b.asNamed(truthBit(e, t), t, pos)
+}
+
+// inTwoWords are size bits of a packed struct from the bit first on, of which a word of 8 bytes has the lower ones, and
+// the next word the others.
+func inTwoWords(at memPlace, first, size int64, t types.Type, pos plan.Pos) *tree.Expr {
+	low := 64 - first&63
+	part := func(word, bit, bits int64) *tree.Expr {
+		from := at
+		from.off = 8 * word
+		e := load(from, types.U64, pos)
+		e.Bit, e.BitSize = uint8(bit), uint8(bits)
+		return e
+	}
+	return orFault(part(first>>6, first&63, low), pos, func(lower *tree.Expr) *tree.Expr {
+		return orFault(part(first>>6+1, 0, size-low), pos, func(upper *tree.Expr) *tree.Expr {
+			upper = operation(tree.OpShl, types.U64, upper, intExpr(low, pos), pos)
+			both := operation(tree.OpOr, types.U64, lower, upper, pos)
+			return as(bitsOf(both, 0, int(size), t.Signed, pos), t.Present(), pos)
+		})
+	})
 }
 
 func load(at memPlace, t types.Type, pos plan.Pos) *tree.Expr {

@@ -58,7 +58,7 @@ func (m *maker) member(prefix string, depth int) string {
 		most := map[string]int{"char": 8, "signed char": 8, "unsigned char": 8, "short": 16, "unsigned short": 16,
 			"_Bool": 1, "int": 32, "unsigned": 32, "enum small": 32, "enum large": 32, "u3": 32}[typ]
 		if most == 0 {
-			most = 57
+			most = 64
 		}
 		if m.one(8) {
 			return typ + fmt.Sprintf(" : %d;\n", m.r.IntN(most+1))
@@ -95,7 +95,11 @@ func (m *maker) body(prefix string, depth int) (out string) {
 		out += m.member(prefix, depth)
 	}
 	m.fields++
-	m.paths = append(m.paths, path{fmt.Sprintf("%sf%d", prefix, m.fields), false, false})
+	ends := m.one(4) // with bits that reach to the end of a unit
+	m.paths = append(m.paths, path{fmt.Sprintf("%sf%d", prefix, m.fields), ends, false})
+	if ends {
+		return out + fmt.Sprintf("short f%d : 13;\n%s : 0;\n", m.fields, m.pick("char", "short", "int", "long"))
+	}
 	return out + fmt.Sprintf("char f%d;\n", m.fields)
 }
 

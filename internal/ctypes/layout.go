@@ -31,8 +31,8 @@ func (l *layout) member(name string, t *typ, a attributes) {
 	l.members = append(l.members, kernel.Member{Name: name, Off: off, Type: t.id})
 }
 
-// bitField places one of so many bits; false: it would lie in more bytes than can be read at once.
-func (l *layout) bitField(name string, t *typ, width int, a attributes) bool {
+// bitField places one of so many bits. One without bits ends what is before it at the next unit of its type.
+func (l *layout) bitField(name string, t *typ, width int, a attributes) {
 	packed := l.packed || a.packed
 	unit, align := 8*t.size, t.align
 	if packed {
@@ -55,7 +55,8 @@ func (l *layout) bitField(name string, t *typ, width int, a attributes) bool {
 		if l.union {
 			l.bits = 0
 		}
-		return true
+		l.size = max(l.size, l.bits/8)
+		return
 	case !packed && at%unit+width > unit:
 		at = up(at, unit)
 	}
@@ -65,11 +66,10 @@ func (l *layout) bitField(name string, t *typ, width int, a attributes) bool {
 	l.bits = at + width
 	l.size = max(l.size, up(l.bits, 8)/8)
 	if name == "" {
-		return true
+		return
 	}
 	l.members = append(l.members, kernel.Member{Name: name, Off: at / 8, Bit: uint8(at % 8), BitSize: uint8(width),
 		Type: t.id})
-	return at%8+width <= 64
 }
 
 // end is the size of all.
@@ -199,9 +199,7 @@ func (p *parser) oneMember(l *layout, word lexeme, base *typ, a attributes) {
 	if width < 0 || width > most || width == 0 && d.name.text != "" {
 		at.fail("a bit-field of %d bits; want 1 to %d", width, most)
 	}
-	if !l.bitField(d.name.text, d.typ, int(width), a) {
-		at.fail("this bit-field lies in 9 bytes, which cannot be read at once")
-	}
+	l.bitField(d.name.text, d.typ, int(width), a)
 }
 
 // knownByID is a struct of the kernel's that the text does not declare, and that lies in a member.

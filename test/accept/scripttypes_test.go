@@ -79,6 +79,53 @@ probe("uprobe:BIN:take", lambda e: print("where", names(cast("struct order", e.a
 	}
 }
 
+// packedBits has bit-fields that lie in two words of 8 bytes, and such that lie in 9 bytes.
+const packedBits = `
+struct a { unsigned long x : 31, y : 57; } __attribute__((packed));
+struct b { long a : 40; long b : 40 __attribute__((packed)); int c; };
+struct c { char c[7]; int x : 5, y : 28, z : 30; } __attribute__((packed));
+struct d { char c; long x : 3, y : 64; unsigned short z : 9; } __attribute__((packed));
+`
+
+// A bit-field of a packed struct has all of its bits wherever it lies, of types of a script and of a program's own, in
+// both halves, and is FAULT where one half of it cannot be read.
+func TestBitFieldsInTwoWords(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "gcc -g -O1", "bits.c", packedBits+`
+#include <stdio.h>
+#include <sys/mman.h>
+__attribute__((noinline)) void take(void *p, void *end) { __asm__ volatile("" : : "r"(p), "r"(end) : "memory"); }
+int main(void) {
+	unsigned char *m = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (int i = 0; i < 4096; i++) m[i] = 0xa7 + i * 37;
+	munmap(m + 4096, 4096);
+	struct a *a = (void *)m; struct b *b = (void *)m; struct c *c = (void *)m; struct d *d = (void *)m;
+	printf("%ld %ld %ld %ld %d %d %d %d %ld %d\n", (long)a->x, (long)a->y, (long)b->a, (long)b->b, b->c, c->x, c->y, c->z,
+		(long)d->y, d->z);
+	fflush(stdout);
+	take(m, m + 4096 - 8);
+}
+`)
+	const show = `
+def show(e):
+    p = e.args[0]
+    a, b, c, d = cast("OFstruct a", p), cast("OFstruct b", p), cast("OFstruct c", p), cast("OFstruct d", p)
+    return (a.x, a.y, b.a, b.b, b.c, c.x, c.y, c.z, d.y, d.z, cast("OFstruct a", e.args[1]).y)
+probe("uprobe:BIN:take", lambda e: print("user", *show(e)))
+probe("uprobe:BIN:take", lambda e: print("kernel", *e.value), kernel = show)
+`
+	for _, of := range []string{"", "BIN:"} {
+		text := strings.ReplaceAll(strings.ReplaceAll(show, "OF", of), "BIN", binary)
+		e := startrace(t, "-q", script(t, "types(\"\"\""+packedBits+"\"\"\")\n"+text), "-c", binary).ok(t)
+		want, _, _ := strings.Cut(e.stdout, "\n")
+		for _, half := range []string{"user ", "kernel "} {
+			if !strings.Contains(e.stdout, half+want+" <fault>\n") {
+				t.Errorf("types of %q: no line %s%s <fault> in\n%s", of, half, want, e.stdout)
+			}
+		}
+	}
+}
+
 // They lead to memory of the kernel, too, and may have types of the kernel in them.
 //
 // > They may name types of the kernel, and types that the text has before.
