@@ -15,6 +15,12 @@ type asker struct {
 	pos   plan.Pos
 }
 
+// A maker is a probe whose handler in user space changes a container, where the kernel makes the change.
+type maker struct {
+	probe int
+	at    plan.Pos
+}
+
 // A lateChange is a change of a table or cell by a handler in user space.
 type lateChange struct {
 	c     *plan.Container

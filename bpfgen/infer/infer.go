@@ -167,6 +167,7 @@ func (u *unit) finish() *Result {
 		}
 	}
 	u.res.conts, u.res.written, u.res.userUses = u.conts, u.written, u.userUses
+	u.res.made = u.made
 	u.res.askers, u.res.lateChanges = u.askers, u.lateChanges
 	return u.res
 }

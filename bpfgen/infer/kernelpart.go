@@ -89,13 +89,15 @@ func (k *kernelPart) emit(b *body, ev *event) bool {
 	}
 	b.block.Stmts = append(b.block.Stmts, block.Stmts...)
 	// Such a change is no reason to refuse that others in user space change the container, too, except where this
-	// probe's own filter reads it.
+	// probe's own filter reads it. It is one to warn of where they read it.
 	written := u.written
 	u.written, u.askers = m.learnt.written, m.learnt.askers
 	for id := range k.all() {
-		if at, ok := written.Get(id); ok && k.pr.asked(id) {
+		at, ok := written.Get(id)
+		if ok && k.pr.asked(id) {
 			u.written.Set(id, at)
 		}
+		u.made.Set(id, append(slices.Clip(u.made.At(id)), maker{k.pr.p.ID, at}))
 	}
 	return true
 }

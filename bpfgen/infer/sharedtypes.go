@@ -75,6 +75,9 @@ func (u *unit) share(t *Types) {
 	for _, r := range t.units {
 		u.userUsesBefore = append(u.userUsesBefore, r.userUses...)
 		r.written.All(u.writtenBefore.Set)
+		r.made.All(func(id int, list []maker) {
+			u.madeBefore.Set(id, slices.Concat(u.madeBefore.At(id), list))
+		})
 		r.askers.All(func(id int, list []asker) {
 			for _, a := range list {
 				u.addAsker(id, a)

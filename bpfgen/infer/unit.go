@@ -54,6 +54,8 @@ type unit struct {
 	userUsesBefore []userUse
 	// writtenBefore has, by a container's number, where kernel halves of these earlier units write it.
 	writtenBefore persistent.Map[int, plan.Pos]
+	// madeBefore is made of these earlier units.
+	madeBefore persistent.Map[int, []maker]
 	// followID is the number that the table of followed processes has if there is one. Units that share containers have
 	// the same.
 	followID int
@@ -169,6 +171,8 @@ type learnt struct {
 	unknown persistent.Map[int, bool]
 	// written has, by number, where kernel halves write a table or cell first.
 	written persistent.Map[int, plan.Pos]
+	// made has, by number, where the kernel changes a table or cell for handlers in user space, and of which probes.
+	made persistent.Map[int, []maker]
 	// asked are the containers that what runs before a probe's handler reads, as its where=.
 	asked persistent.Map[containerUse, bool]
 	// askers are the probes whose kernel halves read a table or cell, by its number. They live through all rounds.
@@ -373,6 +377,8 @@ type Result struct {
 	written persistent.Map[int, plan.Pos]
 	// userUses are the uses of tables and cells by handlers in user space, for later units (userUsesBefore).
 	userUses []userUse
+	// made is what the kernel changes for handlers in user space, for later units (madeBefore).
+	made persistent.Map[int, []maker]
 	// askers and lateChanges are for later units, too.
 	askers      persistent.Map[int, []asker]
 	lateChanges []lateChange

@@ -45,7 +45,20 @@ func (u *unit) whereWritten(t userUse) (plan.Pos, bool) {
 	if at, ok := u.written.Get(t.c.ID); ok {
 		return at, true
 	}
-	return u.writtenBefore.Get(t.c.ID)
+	if at, ok := u.writtenBefore.Get(t.c.ID); ok {
+		return at, true
+	}
+	return whereMade(t, slices.Concat(u.made.At(t.c.ID), u.madeBefore.At(t.c.ID)))
+}
+
+// whereMade says where the kernel makes a change, for a handler in user space, of what another one reads. What a timer
+// reads is of a time of its own.
+func whereMade(t userUse, made []maker) (plan.Pos, bool) {
+	own := func(m maker) bool { return m.probe == t.probe }
+	if len(made) == 0 || !t.reads || t.timed || slices.ContainsFunc(made, own) {
+		return plan.Pos{}, false
+	}
+	return made[0].at, true
 }
 
 // reading walks a function before the handler, and notes which tables and cells it asks.

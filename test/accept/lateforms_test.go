@@ -186,6 +186,33 @@ func TestLateFormsAgree(t *testing.T) {
 	}
 }
 
+// A handler in user space that reads what the kernel changes for another one is warned of; one that the kernel runs is
+// not, nor are timers.
+func TestReadsOfMovedChanges(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "gcc -O1 -g", "registers.c", registers)
+	for read, warned := range map[string]bool{
+		"lambda e: print(C.get())":                              true,
+		"lambda e: print(sorted(T.items()))":                    true,
+		"lambda e: print(1) if e.args.k in T else None":         true,
+		"lambda e: C.get() > 2 and print(1)":                    true,
+		"lambda e: M.add() if e.args.k in T else None":          false,
+		"lambda e: [print(1), after(\"1h\", lambda: T.get(1))]": false,
+	} {
+		var text strings.Builder
+		text.WriteString("T, C, M = table(), cell(0), count()\n" +
+			"def writes(e):\n    T[e.args.k] = 1\n    C.add(1)\n    print(e.args.k)\n")
+		fmt.Fprintf(&text, "probe(\"uprobe:%s:reg\", writes)\nprobe(\"uprobe:%[1]s:reg\", %s)\n", binary, read)
+		for _, ask := range []string{"e.args.k in T", "C.get() > 2"} {
+			fmt.Fprintf(&text, "probe(\"uprobe:%s:use\", lambda e: None, where = lambda e: %s)\n", binary, ask)
+		}
+		e := startrace(t, script(t, text.String()), "-c", binary).ok(t)
+		if strings.Contains(e.stderr, "is written by a kernel half") != warned {
+			t.Errorf("%s: warned is not %v:\n%s", read, warned, e.stderr)
+		}
+	}
+}
+
 func (s *lateScript) checkRefused(t *testing.T) {
 	t.Helper()
 	e := startrace(t, "-q", script(t, s.text.String()), "-c", "true")
