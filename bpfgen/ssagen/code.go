@@ -42,6 +42,18 @@ type code struct {
 	regs *region
 	// bounds is how many loops over strings were written so far; each has a bound of its own.
 	bounds int
+	// turns is how often the verifier follows the blocks of loops over strings.
+	turns map[*ir.Block]int64
+}
+
+// goesRound notes that the blocks of a loop over a string are followed n times, for what a loop around it costs.
+func (b *code) goesRound(n int64, blocks ...*ir.Block) {
+	if b.turns == nil {
+		b.turns = map[*ir.Block]int64{}
+	}
+	for _, x := range blocks {
+		b.turns[x] = n
+	}
 }
 
 // spanned is the span that a program is at an end or a start of, as far as it has been found.

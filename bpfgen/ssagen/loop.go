@@ -193,10 +193,11 @@ func (b loops) bound(s *tree.Stmt, l *loop, most int64, body []*ir.Block) int64 
 		around := b.loops[len(b.loops)-1]
 		around.inner = around.inner.plus(more)
 	} else {
-		b.extra = b.extra.plus(more)
 		if computed(s) && !b.calledLoops[s] {
-			b.beside = b.beside.plus(cost.asked().times(n))
+			more = cost.asked().times(n)
+			b.beside = b.beside.plus(more)
 		}
+		b.extra = b.extra.plus(more)
 	}
 	return n
 }

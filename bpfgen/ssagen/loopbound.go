@@ -62,26 +62,30 @@ func (b loops) asksOuter(body []*ir.Block) bool {
 }
 
 // costOf adds up blocks; inner is what loops among them cost beyond their
-// first iteration.
+// first iteration, apart from loops over strings.
 func (b loops) costOf(blocks []*ir.Block, inner bodyCost) bodyCost {
 	c := inner
 	for _, blk := range blocks {
-		if !b.CanReach(blk) {
-			continue
+		if b.CanReach(blk) {
+			c = c.plus(b.costOfBlock(blk).times(max(1, b.turns[blk])))
 		}
-		if blk.Term.Kind == ir.Branch {
-			c.ways++
-		}
-		c.insns++
-		for _, v := range blk.Values {
-			switch {
-			case v.Op.IsMacro():
-				c.insns += macroInsns
-			case v.Op == ir.OpCall && v.Sym != "":
-				c = c.plus(subs(b).costOfSub(v.Sym))
-			default:
-				c.insns += insnsOfValue
-			}
+	}
+	return c
+}
+
+func (b loops) costOfBlock(blk *ir.Block) bodyCost {
+	c := bodyCost{insns: 1}
+	if blk.Term.Kind == ir.Branch {
+		c.ways++
+	}
+	for _, v := range blk.Values {
+		switch {
+		case v.Op.IsMacro():
+			c.insns += macroInsns
+		case v.Op == ir.OpCall && v.Sym != "":
+			c = c.plus(subs(b).costOfSub(v.Sym))
+		default:
+			c.insns += insnsOfValue
 		}
 	}
 	return c

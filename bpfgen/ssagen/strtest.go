@@ -198,7 +198,7 @@ func (b texts) walkPair(x, y *str, lengths []*ir.Value, done *ir.Block, f func(c
 	for i, n := range lengths {
 		bounds[i] = b.loopBound(n)
 	}
-	head := b.NewBlock()
+	head, first := b.NewBlock(), len(b.Func.Blocks)
 	b.Jump(head, b.Const(0))
 	k := head.Param(b.Pos)
 	b.Begin(head)
@@ -215,4 +215,5 @@ func (b texts) walkPair(x, y *str, lengths []*ir.Value, done *ir.Block, f func(c
 	f(cx, cy, next)
 	b.Begin(next)
 	b.Jump(head, b.Imm(ir.OpAdd, k, 1))
+	b.goesRound(room, b.Func.Blocks[first:]...)
 }

@@ -201,13 +201,30 @@ var limitCases = []limitCase{
 			`give it a smaller size=`},
 }
 
+// scanningLoops go over the bytes of a string in each round, of which each is a branch for the verifier.
+func scanningLoops() (out []limitCase) {
+	for _, test := range []string{`"\1" in e.comm`, `matches(e.comm, "*\1*\2*")`, `len(e.comm) == 17`} {
+		for _, rounds := range []string{"300", "500", "1000", "2000", "3000", "n.get()", "n.get() & 511"} {
+			text := handler("n = cell(7)", "    a = 7\n    for i in range("+rounds+"):\n"+
+				"        if "+test+":\n            a += 1\n    got[0] = a")
+			out = append(out, limitCase{name: test + " in " + rounds + " rounds", text: text, runs: true,
+				stdout: result(7)})
+		}
+	}
+	return out
+}
+
 // loopCases are loops that the kernel runs by itself, if it can (bpf_loop).
 func loopCases(t *testing.T) []limitCase {
 	if atLeast(t, 5, 17) {
-		return []limitCase{
+		return append([]limitCase{
 			{name: "1000 by 1000 steps", text: nestedLoops(1000), runs: true, stdout: result(1000000)},
 			{name: "4000 computed steps with many branches", text: forkedLoop(4000), runs: true, stdout: result(4000)},
-		}
+			{name: "a loop of branches behind a computed one", text: handler("n = cell(7)",
+				"    a = 0\n    for k in range(n.get()):\n        a = k\n    for i in range(3000):\n"+
+					"        if got.get(i + 1, 0) == 77:\n            a += 1\n    got[0] = a"),
+				runs: true, stdout: result(6)},
+		}, scanningLoops()...)
 	}
 	return []limitCase{
 		{name: "1000 by 1000 steps", text: nestedLoops(1000),
