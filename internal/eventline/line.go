@@ -45,8 +45,7 @@ func New(probe string, rec *wire.Record, k *Kernel) *Line {
 			l.pid = i
 		case "probe":
 			l.probe = i
-		case "time", "cpu": // in the header of every record
-		default:
+		default: // also a time or cpu that a kernel half gives: the event's own are in the header of every record
 			l.fields = append(l.fields, i)
 			l.names = append(l.names, strings.TrimPrefix(strings.TrimPrefix(f.Name, "args."), "vars."))
 			l.plain = l.plain && strings.HasPrefix(f.Name, "args")

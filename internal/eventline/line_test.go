@@ -106,6 +106,12 @@ func TestLine(t *testing.T) {
 		"no process": {sched, "text", all[4:], "0.000000 3 None None " + sched + " prio=-2 (late)"},
 		"the point is a field": {sched, "text", append(all, "probe", "tracepoint:other:y"),
 			who + "tracepoint:other:y prio=-2 why=late"},
+		"a time and a cpu of a kernel half": {"kprobe:f", "text", []any{"comm", "sh", "pid", 7, "time", 11, "cpu", 12},
+			who + "kprobe:f time=11 cpu=12"},
+		"these in JSON": {"kprobe:f", "json", []any{"comm", "sh", "pid", 7, "time", 11, "cpu", 12},
+			`{"type":"event","time":0,"cpu":3,"comm":"sh","pid":7,"probe":"kprobe:f","args":{"time":11,"cpu":12}}`},
+		"these in CSV": {"kprobe:f", "csv", []any{"comm", "sh", "pid", 7, "time", 11, "cpu", 12},
+			"name,time,cpu,comm,pid,args kprobe:f,0,3,sh,7,time=11 cpu=12"},
 	} {
 		asked := 0
 		got := strings.Join(strings.Fields(line(t, test.probe, test.format, kernelOf(&asked), test.fields...)), " ")
