@@ -100,6 +100,9 @@ func (c *cutter) hasSite(s syntax.Stmt) (found bool) {
 func (c *cutter) stmt(s syntax.Stmt, more, loop bool) (out []syntax.Stmt, whole bool) {
 	switch s := s.(type) {
 	case *syntax.ExprStmt:
+		if more && fails(s) {
+			return []syntax.Stmt{&syntax.ReturnStmt{Return: start(s)}}, false
+		}
 		return c.dropped(s.X)
 	case *syntax.ReturnStmt: // what a handler returns is dropped
 		if s.Result != nil {
@@ -176,11 +179,24 @@ func (c *cutter) gives(s *syntax.ForStmt) (found bool) {
 	return found
 }
 
-// returns reports whether a statement has a return.
+// fails reports whether a statement is a call of fail() or exit(), which end the handler.
+func fails(s *syntax.ExprStmt) bool {
+	x, ok := unparen(s.X).(*syntax.CallExpr)
+	if !ok {
+		return false
+	}
+	id := nameIn(x.Fn)
+	bind, ok := id.Binding.(*resolve.Binding)
+	ends := id.Name == "fail" || id.Name == "exit"
+	return ok && ends && (bind.Scope == resolve.Predeclared || bind.Scope == resolve.Universal)
+}
+
+// returns reports whether a statement has a return, or what else ends the handler.
 func returns(s syntax.Stmt) (found bool) {
 	syntax.Walk(s, func(n syntax.Node) bool {
 		_, is := n.(*syntax.ReturnStmt)
-		found = found || is
+		x, called := n.(*syntax.ExprStmt)
+		found = found || is || called && fails(x)
 		return !found
 	})
 	return found

@@ -213,6 +213,28 @@ func TestReadsOfMovedChanges(t *testing.T) {
 	}
 }
 
+// The kernel makes no change behind a fail() that the handler comes to.
+func TestFailBeforeMovedChange(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "gcc -O1 -g", "registers.c", registers)
+	for _, text := range []string{
+		"    if e.args.k == 3:\n        fail(\"three\")\n",
+		"    for i in range(4):\n        if i == 3 and e.args.k == i:\n            fail(\"three\")\n",
+	} {
+		e := startrace(t, script(t, fmt.Sprintf(`T = table()
+def writes(e):
+    print(e.args.k)
+%s    T[e.args.k] = 1
+probe("uprobe:%[2]s:reg", writes)
+probe("uprobe:%[2]s:use", lambda e: None, where = lambda e: e.args.k in T)
+at_exit(lambda: print("keys", sorted(T.keys())))
+`, text, binary)), "-c", binary)
+		if !strings.Contains(e.stdout, "keys [0, 1, 2, 4, 5, 6, 7, 8, 9]") || strings.Contains(e.stderr, "warning") {
+			t.Errorf("%s\n%s\n%s", text, e.stdout, e.stderr)
+		}
+	}
+}
+
 func (s *lateScript) checkRefused(t *testing.T) {
 	t.Helper()
 	e := startrace(t, "-q", script(t, s.text.String()), "-c", "true")
