@@ -2,6 +2,7 @@ package builtins
 
 import (
 	"fmt"
+	"math"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -54,8 +55,12 @@ func (f *Flag) inRange(v starlark.Value, written string) error {
 	return usagef("%s: got %s, want %s to %s%s", f.title(), written, f.endText(f.Least), f.endText(f.Most), unit)
 }
 
-// outside reports whether a value is below the least or above the most that the flag takes.
+// outside reports whether a value is below the least or above the most that the flag takes. NaN, which Starlark orders
+// above all numbers, is in no range.
 func (f *Flag) outside(v starlark.Value) (bool, error) {
+	if x, ok := v.(starlark.Float); ok && math.IsNaN(float64(x)) {
+		return f.Least != nil || f.Most != nil, nil
+	}
 	if f.Least != nil {
 		if below, err := starlark.Compare(syntax.LT, v, f.Least); err != nil || below {
 			return below, f.noRange(err)
