@@ -55,6 +55,7 @@ typedef struct order {
 // > `types(text)` declares types of the script in the language C, where neither the kernel nor a program has them.
 // > Declares types of the script in the language C, for cast, container_of and sizeof.
 // > `cast`, `container_of` and `sizeof` take their names, which stand before those of the kernel.
+// > Their arrays of several dimensions have an index for each, as in C: `x.m[1][2]`.
 func TestTypesOfAScript(t *testing.T) {
 	needTracing(t)
 	binary := need.Built(t, "gcc -O1", "orders.c", strings.ReplaceAll(orders, "bob[]", "bob[8]"))
