@@ -427,7 +427,10 @@ func (p *placing) begin(around elffile.Function, inside int, c *sourcefunc.Copy)
 	for _, r := range ranges {
 		stretches = append(stretches, int(int64(r[0]-around.Addr)))
 	}
-	if !c.Several && !entry.Has(dwarf.AttrEntrypc) {
+	if first := stretches[:min(1, len(stretches))]; !c.Several && !entry.Has(dwarf.AttrEntrypc) && len(first) > 0 &&
+		first[0] < inside && p.flow.StoresBefore(first[0], inside, own) {
+		inside = first[0] // debug information has it begin behind what seems to be put in front of a loop
+	} else if !c.Several && !entry.Has(dwarf.AttrEntrypc) {
 		inside = p.flow.EnteredAt(inside, own)
 	}
 	if !c.Several {

@@ -14,7 +14,7 @@ package gofunc
 // entry where it begins there. own is as that of BehindPadding.
 func (f *Flow) AfterHoisted(entry int, stretches []int, own func(int) bool) int {
 	var turned []int
-	if !f.onlyComputes(entry, own) {
+	if !f.onlyComputes(entry, own) || f.Stores(entry, own) {
 		return entry
 	}
 	for _, at := range stretches {
