@@ -350,11 +350,9 @@ func (p *placing) place(fn *sourcefunc.Function, c *sourcefunc.Copy) (Function, 
 }
 
 // steppable is the first instruction of a copy, from its beginning on, that the kernel can run at another place, of
-// those that run whenever the copy does.
+// those that run whenever the copy does; if it has none, the one in front of it.
 func (p *placing) steppable(begin int, c *sourcefunc.Copy) (int, error) {
-	can := func(at int) error {
-		return gofunc.Steppable(runtime.GOARCH, p.code[at:min(at+longest, len(p.code))])
-	}
+	can := func(at int) error { return steps(p.e, p.last.Addr+uint64(at)) }
 	err := can(begin)
 	if err == nil {
 		return begin, nil
@@ -371,6 +369,9 @@ func (p *placing) steppable(begin int, c *sourcefunc.Copy) (int, error) {
 		if can(at) == nil {
 			return at, nil
 		}
+	}
+	if before, ok := p.flow.Before(begin); ok && can(before) == nil {
+		return before, nil
 	}
 	return begin, err
 }
@@ -433,7 +434,7 @@ func (p *placing) begin(around elffile.Function, inside int, c *sourcefunc.Copy)
 	} else if !c.Several && !entry.Has(dwarf.AttrEntrypc) {
 		inside = p.flow.EnteredAt(inside, own)
 	}
-	if !c.Several {
+	if !c.Several && !c.First {
 		inside = p.flow.AfterHoisted(inside, stretches, own)
 	}
 	if behind := p.flow.BehindPadding(inside, own); behind != inside {

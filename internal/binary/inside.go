@@ -61,6 +61,11 @@ func steps(e *elffile.File, addr uint64) error {
 	if err != nil {
 		return err
 	}
+	if fn, ok := e.At(addr); !ok || fn.Addr != addr {
+		if err := gofunc.BecomesCall(runtime.GOARCH, code); err != nil {
+			return err
+		}
+	}
 	return gofunc.Steppable(runtime.GOARCH, code)
 }
 

@@ -60,6 +60,17 @@ func (f *Flow) Straight(offset, end int) (out []int) {
 	}
 }
 
+// Before is the instruction that runs whenever the one at an offset does, right before it, and goes on nowhere else;
+// false where there is none.
+func (f *Flow) Before(offset int) (at int, ok bool) {
+	for at := offset - 1; at >= max(0, offset-longestInstruction) && !f.JumpedTo(offset); at-- {
+		if in, known := f.in[at]; known && in.size == offset-at {
+			return at, in.kind == plain
+		}
+	}
+	return 0, false
+}
+
 // from are the offsets to which an instruction can go on.
 func (f *Flow) from(in instruction) []int {
 	switch in.kind {

@@ -43,17 +43,52 @@ func (f *Flow) BehindPadding(offset int, own func(int) bool) int {
 //
 // turns: a probe there hits at each turn all the same. own is as that of BehindPadding.
 func (f *Flow) IntoLoop(offset int, own func(int) bool) (at int, turns bool) {
-	from := f.jumps[offset]
+	head := f.head(offset, own)
+	from := f.jumps[head]
 	if !slices.ContainsFunc(from, own) {
 		return offset, false
 	}
 	others := slices.ContainsFunc(from, func(at int) bool { return !own(at) })
-	for before := offset - 1; before >= max(0, offset-longestInstruction) && !others; before-- {
-		if in, ok := f.in[before]; ok && in.size == offset-before && in.kind == plain && !own(before) {
+	for before := head - 1; before >= max(0, head-longestInstruction) && !others; before-- {
+		if in, ok := f.in[before]; ok && in.size == head-before && in.kind == plain && !own(before) {
 			return before, false
 		}
 	}
 	return offset, true
+}
+
+// head is where the turns of a loop of the code come to that begins at an offset: that, or the first of instructions in
+// front of it that only move values between registers, to which the code jumps. Those are of no line:
+//
+//	e4  mov r8, rdi     at each turn
+//	e7  …               the code
+//	04  jne e4          of the code
+func (f *Flow) head(offset int, own func(int) bool) int {
+	for at := offset; ; {
+		if slices.ContainsFunc(f.jumps[at], own) {
+			return at
+		}
+		before := slices.IndexFunc([]int{2, 3, 4}, func(size int) bool {
+			in, ok := f.in[at-size]
+			return ok && in.size == size && in.kind == plain && !own(at-size) && movesRegister(f.arch, f.code[at-size:at])
+		})
+		if before < 0 || len(f.jumps[at]) > 0 {
+			return offset
+		}
+		at -= before + 2
+	}
+}
+
+// movesRegister reports whether an instruction does nothing but put the value of one register into another.
+func movesRegister(arch string, code []byte) bool {
+	if arch == "arm64" { // orr x0, xzr, x1
+		return len(code) == 4 && code[3]&0x7f == 0x2a && code[2]&0xe0 == 0 && code[1]&0xfc == 0 && code[0]&0xe0 == 0xe0 &&
+			code[1]&3 == 3
+	}
+	if code[0]&0xf0 == 0x40 { // a prefix REX
+		code = code[1:]
+	}
+	return len(code) == 2 && (code[0] == 0x89 || code[0] == 0x8b) && code[1] >= 0xc0
 }
 
 // longestInstruction is how long an instruction of any processor can be.

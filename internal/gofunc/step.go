@@ -1,7 +1,9 @@
 package gofunc
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 )
 
@@ -17,6 +19,18 @@ func Steppable(arch string, code []byte) error {
 		return nil
 	}
 	return fmt.Errorf("an instruction that the kernel cannot run at another place (%s)", what)
+}
+
+// BecomesCall says why no probe may stand at an instruction within a function, nil if it may. From Linux 6.18 on the
+// kernel replaces an instruction of five bytes of amd64 that does nothing by a call, where a probe stands. The call
+// writes below the stack's end, where functions that call nothing keep values (the red zone), so that the program
+// computes something else. Where a function begins there is nothing yet.
+func BecomesCall(arch string, code []byte) error {
+	if arch != "amd64" || !bytes.HasPrefix(code, []byte{0x0f, 0x1f, 0x44, 0x00, 0x00}) {
+		return nil
+	}
+	return errors.New("an instruction of five bytes that does nothing, at which a probe of Linux 6.18 overwrites " +
+		"values of the program")
 }
 
 // refusedARM64 are instructions of arm64 that uprobes refuse, by their bits (aarch64_insn_is_steppable and

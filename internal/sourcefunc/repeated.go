@@ -26,6 +26,8 @@ type repeated struct {
 	fn    *Function
 	index int
 	copy  Copy
+	// declared is the line at which its function is declared, 0 where that is not known.
+	declared int
 	// spans are its code, by address.
 	spans []span
 }
@@ -51,7 +53,8 @@ func (w *copiesWalk) mayRepeat(e *dwarfinfo.Entry, fn *Function, index int) {
 	if err != nil || len(ranges) < 2 || e.Has(dwarf.AttrEntrypc) || ofGo(e.Unit()) {
 		return
 	}
-	one := repeated{fn, index, fn.Copies[index], nil}
+	declared, _ := dwarfinfo.Attribute(w.data.Origins(e.Keep()), dwarf.AttrDeclLine).(int64)
+	one := repeated{fn, index, fn.Copies[index], int(declared), nil}
 	for _, r := range ranges {
 		if r[0] < r[1] {
 			one.spans = append(one.spans, span{low: r[0], high: r[1], spots: map[spot]bool{}})
@@ -82,16 +85,39 @@ func (r *repeated) add() {
 		return
 	}
 	begin := r.joined(at)
+	r.fn.Copies[r.index].First = begin.first.line == r.firstLine(begin.first.file)
+	var others []int
 	for i, s := range r.spans {
-		if i == at || s.first != begin.first || len(r.fn.Copies) > maxCopies ||
-			!maps.Equal(r.joined(i).spots, begin.spots) {
-			continue
+		switch {
+		case i == at || s.first != begin.first:
+		case !maps.Equal(r.joined(i).spots, begin.spots):
+			return // some of them go on with what others begin
+		default:
+			others = append(others, i)
+		}
+	}
+	for _, i := range others {
+		if len(r.fn.Copies) > maxCopies {
+			return
 		}
 		r.fn.Copies[r.index].Several = true
 		c := r.copy
-		c.Entry, c.View, c.Several = s.low, 0, true
+		c.Entry, c.View, c.Several = r.spans[i].low, 0, true
 		r.fn.Copies = append(r.fn.Copies, c)
 	}
+}
+
+// firstLine is the first line of the function of which a copy has something, 0 where that is not known. What is inlined
+// in it has lines of functions that are mostly declared before.
+func (r *repeated) firstLine(file *dwarf.LineFile) (first int) {
+	for _, s := range r.spans {
+		for at := range s.spots {
+			if r.declared > 0 && at.file == file && at.line >= r.declared && (first == 0 || at.line < first) {
+				first = at.line
+			}
+		}
+	}
+	return first
 }
 
 // joined is a span with those behind it, up to the next that begins as it does.

@@ -46,6 +46,8 @@ type Copy struct {
 	// the compiler has copied again, as with a loop that it has unrolled, is there once for each place: Several.
 	Entry, View uint64
 	Several     bool
+	// First: its first statement stands where it begins, so that nothing of it is in front of that.
+	First bool
 	// File and Line are where the call stands, by the whole name of the file; "" where that is not known.
 	File string
 	Line int
