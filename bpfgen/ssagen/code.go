@@ -47,7 +47,7 @@ type code struct {
 }
 
 // goesRound notes that the blocks of a loop over a string are followed n times, for what a loop around it costs.
-func (b *code) goesRound(n int64, blocks ...*ir.Block) {
+func goesRound(b *code, n int64, blocks ...*ir.Block) {
 	if b.turns == nil {
 		b.turns = map[*ir.Block]int64{}
 	}

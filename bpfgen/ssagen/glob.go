@@ -124,7 +124,7 @@ func (b texts) runPattern(s *str, p *pattern) *ir.Value {
 	step := b.Imm(ir.OpShl, b.Op(ir.OpAnd, b.Load(8, at, 0), d), 1)
 	stay := b.Imm(ir.OpAnd, d, int64(p.stars))
 	b.Jump(head, b.Imm(ir.OpAdd, k, 1), b.Op(ir.OpOr, step, stay))
-	b.goesRound(int64(s.room), test, body)
+	goesRound(b.code, int64(s.room), test, body)
 	b.Begin(end)
 	return d
 }

@@ -45,7 +45,7 @@ func (b *code) scanShort(s *str) *ir.Value {
 	leave(k)
 	b.Begin(next)
 	b.Jump(head, b.Imm(ir.OpAdd, k, 1))
-	b.goesRound(int64(s.room), body, next)
+	goesRound(b, int64(s.room), body, next)
 	b.enter(out)
 	n := b.Load(8, b.addr(m, 0), 0)
 	b.unless(ir.UGT, n, int64(s.room), b.ret) // never; the verifier wants it

@@ -215,5 +215,5 @@ func (b texts) walkPair(x, y *str, lengths []*ir.Value, done *ir.Block, f func(c
 	f(cx, cy, next)
 	b.Begin(next)
 	b.Jump(head, b.Imm(ir.OpAdd, k, 1))
-	b.goesRound(room, b.Func.Blocks[first:]...)
+	goesRound(b.code, room, b.Func.Blocks[first:]...)
 }

@@ -2,6 +2,7 @@ package gofunc
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 )
 
@@ -82,8 +83,7 @@ func (f *Flow) head(offset int, own func(int) bool) int {
 // movesRegister reports whether an instruction does nothing but put the value of one register into another.
 func movesRegister(arch string, code []byte) bool {
 	if arch == "arm64" { // orr x0, xzr, x1
-		return len(code) == 4 && code[3]&0x7f == 0x2a && code[2]&0xe0 == 0 && code[1]&0xfc == 0 && code[0]&0xe0 == 0xe0 &&
-			code[1]&3 == 3
+		return len(code) == 4 && binary.LittleEndian.Uint32(code)&0x7fe0ffe0 == 0x2a0003e0
 	}
 	if code[0]&0xf0 == 0x40 { // a prefix REX
 		code = code[1:]

@@ -60,3 +60,18 @@ func TestSteppableARM64(t *testing.T) {
 		t.Errorf("less than an instruction: %v", err)
 	}
 }
+
+// A nop of five bytes becomes a call, and only that.
+func TestBecomesCall(t *testing.T) {
+	for code, is := range map[string]bool{
+		"\x0f\x1f\x44\x00\x00": true, "\x0f\x1f\x44\x00\x00\xc3": true, "\x0f\x1f\x40\x00": false, "\x90": false,
+		"\x66\x0f\x1f\x44\x00\x00": false, "\x0f\x1f\x44": false,
+	} {
+		if got := BecomesCall("amd64", []byte(code)) != nil; got != is {
+			t.Errorf("%x: %v, want %v", code, got, is)
+		}
+	}
+	if BecomesCall("arm64", []byte("\x0f\x1f\x44\x00\x00")) != nil {
+		t.Error("arm64 has no such instruction")
+	}
+}

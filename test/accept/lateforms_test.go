@@ -158,6 +158,7 @@ func TestLateForms(t *testing.T) {
 // What handlers print, and what is in the tables in the end, is the same whether the kernel reads these or not.
 //
 // > All changes of one table or cell in a handler are made on one side, in their order.
+// > So one that must be late makes the others of the table late.
 func TestLateFormsAgree(t *testing.T) {
 	needTracing(t)
 	binary := need.Built(t, "gcc -O1 -g", "registers.c", registers)
