@@ -55,6 +55,9 @@ func (b walker) forStmt(s *syntax.ForStmt) bool {
 	if n := over.arrayLen(); n > maxUnroll {
 		refuse(pos, "this loop has %d iterations; a kernel half takes %d of an array", n, maxUnroll)
 	}
+	if over.comp {
+		over = b.steady(over, pos)
+	}
 	elems, ok := b.elements(over, start(s.X))
 	if !ok && b.attributes().isList(over, pos) {
 		refuse(pos, "%s", eachOfList)
@@ -82,6 +85,41 @@ func (b walker) forStmt(s *syntax.ForStmt) bool {
 		}
 		return true
 	})
+}
+
+// steady is what a loop goes through, as it is before the first round: of a list that is written there the body can
+// change what its elements are made of.
+//
+//	for j in (5, x):
+//	    x = 50            # the second round has x as it was
+func (b walker) steady(v val, pos plan.Pos) val {
+	out := v
+	out.elems = make([]val, len(v.elems))
+	for i, e := range v.elems {
+		switch {
+		case e.comp:
+			out.elems[i] = b.steady(e, pos)
+		case e.expr != nil && b.mayChange(e.expr):
+			out.elems[i] = b.bind("", e, pos)
+		default:
+			out.elems[i] = e
+		}
+	}
+	return out
+}
+
+// mayChange reports whether statements can change what an expression gives: it has a variable of a loop, or what a
+// container has.
+func (b walker) mayChange(e *tree.Expr) (is bool) {
+	tree.WalkExpr(e, func(*tree.Stmt) {}, func(e *tree.Expr) {
+		switch e.Op {
+		case tree.OpLocal:
+			is = is || b.pinLocals.At(e.Int)
+		case tree.OpTableGet, tree.OpTableIndex, tree.OpTablePop, tree.OpTableHas, tree.OpCellGet:
+			is = true
+		}
+	})
+	return is
 }
 
 // noteWritten notes what a loop that walk writes out comes to, unless it is in another one.

@@ -71,7 +71,8 @@ func (f *Flow) head(offset int, own func(int) bool) int {
 		}
 		before := slices.IndexFunc([]int{2, 3, 4}, func(size int) bool {
 			in, ok := f.in[at-size]
-			return ok && in.size == size && in.kind == plain && !own(at-size) && movesRegister(f.arch, f.code[at-size:at])
+			return ok && in.size == size && in.kind == plain && !own(at-size) &&
+				movesRegister(f.arch, f.code[at-size:at])
 		})
 		if before < 0 || len(f.jumps[at]) > 0 {
 			return offset
