@@ -7,6 +7,7 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/bpfgen/scope"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -240,7 +241,8 @@ func (l *laterPart) value(id *syntax.Ident) plan.Value {
 	if c := l.names[bind.First]; c != nil {
 		return plan.Ref{Container: c}
 	}
-	v, _ := newFrame(l.fn, resolved(l.fn)).Lookup(id, captured)
+	frame := scope.Frame[uval]{Fn: l.fn, Def: resolved(l.fn)}
+	v, _ := frame.Lookup(id, captured)
 	return v.v.c
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/script"
 	"github.com/startrace/startrace/test/need"
@@ -47,13 +48,18 @@ def _sizeof(name):
     return 160
 `
 
+// ofKernel finds the numbers of the kernel's types: these scripts declare none of their own.
+func ofKernel(btf *kernel.BTF) func(string, ...plan.TypesText) (kernel.Type, bool) {
+	return func(name string, _ ...plan.TypesText) (kernel.Type, bool) { return btf.Number(name) }
+}
+
 func host(src string, facts *kernel.Facts) (*script.Host, error) {
 	btf, err := facts.BTF()
 	if err != nil {
 		return nil, err
 	}
 	h := script.New(script.Options{Constant: kernel.Constant, StrMax: StrMax, Runtime: builtins.Idle{},
-		Labels: machineLabels, Number: btf.Number})
+		Labels: machineLabels, Number: ofKernel(btf)})
 	if err := h.ParseText("diff.star", []byte(src)); err != nil {
 		return nil, err
 	}
