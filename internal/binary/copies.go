@@ -432,7 +432,7 @@ func (p *placing) begin(around elffile.Function, inside int, c *sourcefunc.Copy)
 		first[0] < inside && p.flow.StoresBefore(first[0], inside, own) {
 		inside = first[0] // debug information has it begin behind what seems to be put in front of a loop
 	} else if !c.Several && !entry.Has(dwarf.AttrEntrypc) {
-		inside = p.flow.EnteredAt(inside, own)
+		inside = p.flow.EnteredAt(inside, !c.First, own)
 	}
 	if !c.Several && !c.First {
 		inside = p.flow.AfterHoisted(inside, stretches, own)

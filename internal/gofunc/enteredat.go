@@ -13,11 +13,12 @@ import "slices"
 //	9a  …           where it is entered, at each turn
 //	b8  jmp 80
 //
-// own reports whether the instruction at an offset is of the code. The offset stays where there is no other place, or
-// several.
-func (f *Flow) EnteredAt(offset int, own func(int) bool) int {
-	if slices.ContainsFunc(f.before(offset), func(at int) bool { return !own(at) }) ||
-		len(f.before(offset)) == 0 && padding(f.arch, f.code[min(offset, len(f.code)):]) == 0 {
+// own reports whether the instruction at an offset is of the code. later: where a way from outside leads to the offset,
+// too, it is asked whether that comes by the code itself. The offset stays where there is no other place, or several.
+func (f *Flow) EnteredAt(offset int, later bool, own func(int) bool) int {
+	from := f.before(offset)
+	if !later && slices.ContainsFunc(from, func(at int) bool { return !own(at) }) ||
+		len(from) == 0 && padding(f.arch, f.code[min(offset, len(f.code)):]) == 0 {
 		return offset
 	}
 	entries := f.edge(own)

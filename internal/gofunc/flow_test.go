@@ -62,7 +62,7 @@ func TestEnteredAt(t *testing.T) {
 		own  func(int) bool
 		want int
 	}{{2, code, 9}, {4, code, 9}, {9, code, 9}, {2, all, 9}, {7, func(at int) bool { return at == 7 || at == 16 }, 7}} {
-		if got := flow.EnteredAt(c.from, c.own); got != c.want {
+		if got := flow.EnteredAt(c.from, false, c.own); got != c.want {
 			t.Errorf("what is said to begin at %d is entered at %d, want %d", c.from, got, c.want)
 		}
 	}

@@ -236,6 +236,52 @@ at_exit(lambda: print("keys", sorted(T.keys())))
 	}
 }
 
+// A change that the kernel makes is made before the handler runs, whatever becomes of that.
+//
+// > The kernel makes such a change before the handler runs.
+// > So it is made also where a line of the handler before it then ends in an error, other than by `fail()` or `exit()`
+// > as a statement.
+// > Where the kernel cannot compute it, as by a division by zero, the event is not sent, and the line is counted.
+// > Two handlers can change one table, one of them in the kernel and one late.
+// > The late change then overwrites what the kernel has set since.
+func TestFaultsBesideMovedChanges(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "gcc -O1 -g", "registers.c", registers)
+	reader := fmt.Sprintf(`probe("uprobe:%s:use", lambda e: None, where = lambda e: T.get(e.args.k, 0) > 0)
+at_exit(lambda: print("table", sorted(T.items())))
+`, binary)
+	point := fmt.Sprintf("uprobe:%s:reg", binary)
+	for _, c := range []struct{ text, stdout, stderr string }{
+		{`L = [0]
+def writer(e):
+    print("at", e.args.k, L[e.args.k])
+    T[e.args.k] = 1
+probe(%q, writer, where = lambda e: e.args.k < 3)
+`, "at 0 0\ntable [(0, 1), (1, 1), (2, 1)]\n", "index 1"},
+		{`def writer(e):
+    print("at", e.args.k)
+    T[e.args.k] = 10 // (e.args.k - 1)
+probe(%q, writer, where = lambda e: e.args.k < 3)
+`, "at 0\nat 2\ntable [(0, -10), (2, 10)]\n", "division by zero"},
+		{`L = [0, 1]
+def late(e):
+    L.append(2)
+    if e.args.k in L[:2]:
+        T[0] = 1
+def moved(e):
+    print("at", e.args.k)
+    T[0] = 10 + e.args.k
+probe(%[1]q, late)
+probe(%[1]q, moved, where = lambda e: e.args.k < 3)
+`, "at 0\nat 1\nat 2\ntable [(0, 1)]\n", "warning: table T"},
+	} {
+		e := startrace(t, script(t, "T = table()\n"+fmt.Sprintf(c.text, point)+reader), "-c", binary)
+		if e.stdout != c.stdout || !strings.Contains(e.stderr, c.stderr) {
+			t.Errorf("%s\n%s\n%s", c.text, e.stdout, e.stderr)
+		}
+	}
+}
+
 func (s *lateScript) checkRefused(t *testing.T) {
 	t.Helper()
 	e := startrace(t, "-q", script(t, s.text.String()), "-c", "true")
