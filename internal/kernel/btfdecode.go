@@ -63,7 +63,8 @@ var modifierNames = [btfKinds]string{btfConst: "const", btfVolatile: "volatile",
 func decodeInt(t *Type, r typeRecord) {
 	w := r.u32(12)
 	t.Kind, t.Size, t.Bits = KindInt, int(r.u32(8)), int(w&0xff)
-	t.Signed = w>>24&1 != 0
+	// pahole of old kernels writes "signed char" without the mark of its sign (5.10).
+	t.Signed = w>>24&1 != 0 || t.Name == "signed char"
 	t.Char = w>>24&2 != 0 || t.Name == "char"
 	t.Bool = w>>24&4 != 0
 }

@@ -61,7 +61,7 @@ func intNames(spelled string) []string {
 			return []string{spelled}
 		}
 	}
-	if count["char"] > 0 {
+	if count["char"] > 0 || len(count) == 0 {
 		return []string{spelled}
 	}
 	width := strings.TrimSpace(strings.Repeat("long ", count["long"]) + strings.Repeat("short ", count["short"]))
