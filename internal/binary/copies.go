@@ -357,7 +357,7 @@ func (p *placing) steppable(begin int, c *sourcefunc.Copy) (int, error) {
 	if err == nil {
 		return begin, nil
 	}
-	ranges, bad := p.rangesOf(c)
+	_, ranges, bad := p.entryOf(c)
 	if bad != nil {
 		return begin, bad
 	}
@@ -376,13 +376,14 @@ func (p *placing) steppable(begin int, c *sourcefunc.Copy) (int, error) {
 	return begin, err
 }
 
-// rangesOf is where the code of a copy is.
-func (p *placing) rangesOf(c *sourcefunc.Copy) ([][2]uint64, error) {
-	entry, err := p.table.Data().Entry(c.Place)
+// entryOf is what debug information says of a copy, and where its code is; nil where nobody knows.
+func (p *placing) entryOf(c *sourcefunc.Copy) (entry *dwarfinfo.Entry, ranges [][2]uint64, err error) {
+	entry, err = p.table.Data().Entry(c.Place)
 	if err != nil || entry == nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return entry.Ranges()
+	ranges, err = entry.Ranges()
+	return entry, ranges, err
 }
 
 // take takes the code of a function apart.
@@ -412,12 +413,8 @@ func (p *placing) begin(around elffile.Function, inside int, c *sourcefunc.Copy)
 		behind, err := gofunc.Entry(runtime.GOARCH, p.code)
 		return beginning{max(inside, behind), inside, false}, err // the look at the stack may run twice
 	}
-	entry, err := p.table.Data().Entry(c.Place)
+	entry, ranges, err := p.entryOf(c)
 	if err != nil || entry == nil {
-		return beginning{inside, inside, false}, err
-	}
-	ranges, err := entry.Ranges()
-	if err != nil {
 		return beginning{inside, inside, false}, err
 	}
 	own := func(offset int) bool {

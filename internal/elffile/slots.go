@@ -41,18 +41,12 @@ func linkerWord(f *File, is func(elf.Symbol) bool) (word uint64, ok bool) {
 	if err != nil || f.Is32 {
 		return 0, false
 	}
-	s, ok, err := f.Section(".rela.dyn")
-	if !ok || err != nil {
-		return 0, false
-	}
-	order := f.elf.ByteOrder
-	for data := s.Data; len(data) >= relaSize; data = data[relaSize:] {
-		where, how := order.Uint64(data), order.Uint64(data[8:])
-		if i := how >> 32; i > 0 && i <= uint64(len(symbols)) && givesAddress(f, uint32(how)) && is(symbols[i-1]) {
-			return where, true
-		}
-	}
-	return 0, false
+	eachRela(f, ".rela.dyn", func(r rela) bool {
+		ok = r.symbol > 0 && r.symbol <= len(symbols) && givesAddress(f, r.kind) && is(symbols[r.symbol-1])
+		word = r.where
+		return !ok
+	})
+	return word, ok
 }
 
 // givesAddress reports whether a relocation of a kind puts the address of a symbol into a word of the global offset

@@ -86,19 +86,14 @@ func (t *stubs) readWords() {
 		return
 	}
 	for _, section := range []string{".rela.dyn", ".rela.plt"} {
-		s, ok, err := t.Section(section)
-		if !ok || err != nil {
-			continue
-		}
-		order := t.elf.ByteOrder
-		for data := s.Data; len(data) >= relaSize; data = data[relaSize:] {
-			where, how, added := order.Uint64(data), order.Uint64(data[8:]), order.Uint64(data[16:])
-			if i := how >> 32; i > 0 && i <= uint64(len(symbols)) && symbols[i-1].Name != "" {
-				t.words[where] = symbols[i-1].Name
-			} else if t.choosesLater(uint32(how)) {
-				t.words[where] = t.chooser(added)
+		eachRela(t.File, section, func(r rela) bool {
+			if r.symbol > 0 && r.symbol <= len(symbols) && symbols[r.symbol-1].Name != "" {
+				t.words[r.where] = symbols[r.symbol-1].Name
+			} else if t.choosesLater(r.kind) {
+				t.words[r.where] = t.chooser(r.added)
 			}
-		}
+			return true
+		})
 	}
 }
 
@@ -110,8 +105,32 @@ func (t *stubs) chooser(addr uint64) string {
 	return fmt.Sprintf("%#x", addr)
 }
 
-// relaSize is that of struct Elf64_Rela: where, which symbol and how, what is added.
+// relaSize is that of struct Elf64_Rela.
 const relaSize = 24
+
+// A rela is a relocation: where it writes, of which kind it is, the number of its symbol, from 1 on, 0 without one, and
+// what is added.
+type rela struct {
+	where  uint64
+	kind   uint32
+	symbol int
+	added  uint64
+}
+
+// eachRela goes over the relocations of a section, as long as f wants more. A file without the section has none.
+func eachRela(of *File, section string, f func(rela) (more bool)) {
+	s, ok, err := of.Section(section)
+	if !ok || err != nil {
+		return
+	}
+	order := of.elf.ByteOrder
+	for data := s.Data; len(data) >= relaSize; data = data[relaSize:] {
+		how := order.Uint64(data[8:])
+		if !f(rela{order.Uint64(data), uint32(how), int(how >> 32), order.Uint64(data[16:])}) {
+			return
+		}
+	}
+}
 
 // choosesLater reports whether a relocation of a kind asks a function which one is to be called (IFUNC).
 func (t *stubs) choosesLater(kind uint32) bool {

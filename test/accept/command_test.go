@@ -134,6 +134,12 @@ func interact(t *testing.T, cmd *exec.Cmd) interactive {
 	return interactive{cmd, bufio.NewReader(out), stderr}
 }
 
+// withMessages is startrace with some arguments, whose messages come with its output, so that a test can wait for them.
+func withMessages(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	return exec.Command("sh", append([]string{"-c", `exec "$@" 2>&1`, "sh", program(t, "startrace")}, args...)...)
+}
+
 // await reads standard output to a line.
 func (r interactive) await(t *testing.T, want string) {
 	t.Helper()

@@ -193,8 +193,7 @@ at_exit(lambda: print("counted", n.value))
 	if err := os.WriteFile(command, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// Messages come with the output, so that the test can wait for them.
-	cmd := exec.Command("sh", "-c", `exec "$@" 2>&1`, "sh", program(t, "startrace"), file, "-c", "sh "+command)
+	cmd := withMessages(t, file, "-c", "sh "+command)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +249,7 @@ func TestReplacedOften(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "prog")
 	install(t, path)
 	point := "uprobe:" + path + ":main.main"
-	cmd := exec.Command("sh", "-c", `exec "$@" 2>&1`, "sh", program(t, "startrace"), "-e",
+	cmd := withMessages(t, "-e",
 		fmt.Sprintf("n = count()\nprobe(%q, lambda e: n.add())", point), "-c", "cat")
 	in, err := cmd.StdinPipe()
 	if err != nil {

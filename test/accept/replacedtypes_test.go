@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -44,8 +43,7 @@ probe("uprobe:BIN:p.c:3", lambda e: print("line", e.vars.p.v, e.vars.k))
 	if err := os.WriteFile(command, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// Messages come with the output, so that the test can wait for them.
-	cmd := exec.Command("sh", "-c", `exec "$@" 2>&1`, "sh", program(t, "startrace"), file, "-c", "sh "+command)
+	cmd := withMessages(t, file, "-c", "sh "+command)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -200,8 +200,7 @@ func TestCgroupMadeAnew(t *testing.T) {
 	group := filepath.Join(slice, "some.service")
 	t.Cleanup(func() { removeCgroups(t, group, slice) })
 	makeCgroups(t, slice, group)
-	// Messages come with the output, so that the test can wait for them.
-	r := interact(t, exec.Command("sh", "-c", `exec "$@" 2>&1`, "sh", program(t, "startrace"), "--cgroup", group,
+	r := interact(t, withMessages(t, "--cgroup", group,
 		"-e", `n = count(); probe("syscall:getppid", lambda e: n.add()); at_exit(lambda: print(n.value, "calls"))`))
 	r.await(t, "Attached 1 probe")
 	const times, calls = 2, 100
