@@ -100,6 +100,9 @@ func wholeOf(a *format.Arg) Value {
 		return a.Value
 	}
 	if a.Kind == format.Bytes {
+		if a.Text() != a.Str {
+			return CutBytes(a.Str)
+		}
 		return []byte(a.Str)
 	}
 	return fromArg(a)

@@ -38,6 +38,8 @@ func (w csvWriter) cell(v Value) string {
 		return w.guarded(escape.ByteLine(v.Text))
 	case []byte:
 		return w.guarded(escape.ByteLine(string(v)))
+	case CutBytes:
+		return w.guarded(escape.ByteLine(v.marked()))
 	}
 	return w.guarded(plainText(v))
 }

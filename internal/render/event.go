@@ -107,6 +107,8 @@ func Arg(v Value) format.Arg {
 		return format.StrArg(v)
 	case []byte:
 		return format.Arg{Kind: format.Bytes, Str: string(v)}
+	case CutBytes:
+		return format.Arg{Kind: format.Bytes, Str: string(v), Marked: v.marked()}
 	case Fault:
 		return format.Arg{Kind: format.Fault, Str: v.Text}
 	}

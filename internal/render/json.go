@@ -98,7 +98,10 @@ func appendJSON(dst []byte, v Value) []byte {
 	case string:
 		return escape.AppendJSON(dst, v)
 	case []byte:
-		return appendJSONBytes(dst, v)
+		return append(appendJSONInts(append(dst, '['), v), ']')
+	case CutBytes:
+		dst = appendJSONInts(append(dst, '['), v)
+		return append(append(dst, more(len(v))...), ']')
 	case Fault:
 		return append(dst, `{"fault":true}`...)
 	}
@@ -193,15 +196,22 @@ func appendJSONFloat(dst []byte, f float64) []byte {
 	return appendWhole(dst, f)
 }
 
-// appendJSONBytes renders bytes as json.encode does, as a list of ints: a text of
+// appendJSONInts renders bytes as json.encode does, as the ints of a list: a text of
 // them could be another's.
-func appendJSONBytes(dst, b []byte) []byte {
-	dst = append(dst, '[')
+func appendJSONInts(dst, b []byte) []byte {
 	for i, c := range b {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = strconv.AppendInt(dst, int64(c), 10)
 	}
-	return append(dst, ']')
+	return dst
+}
+
+// more is the last element of a list of n elements that was cut.
+func more(n int) string {
+	if n == 0 {
+		return `"` + cutMark + `"`
+	}
+	return `,"` + cutMark + `"`
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // A Value is one of: nil (None), bool, int64, uint64, *big.Int, float64,
-// string, []byte, Fault, Stack, Frame, Tuple, Object; as a row's value also *Stats,
-// *Hist and Quantiles.
+// string, []byte, CutBytes, Fault, Stack, Frame, Tuple, Object; as a row's value also
+// *Stats, *Hist and Quantiles.
 type Value any
 
 // The values that Go has no type for.
@@ -16,6 +16,8 @@ type (
 	// Fault is a read in the kernel that failed; Text is what it prints as, if not as
 	// others.
 	Fault struct{ Text string }
+	// CutBytes are bytes that were read, of which there were more.
+	CutBytes []byte
 	// Stack is a call stack of a program or of the kernel, leaf first. Short says why there are no frames, or
 	// why there may be more, Unfinished whether there are callers that nobody could find.
 	Stack struct {
@@ -34,6 +36,12 @@ type (
 	// Object is a record, its fields in order.
 	Object []Field
 )
+
+// cutMark is shown behind what was cut.
+const cutMark = "…"
+
+// marked are the bytes as text shows them.
+func (b CutBytes) marked() string { return string(b) + cutMark }
 
 // A Field is one field of an Object: its Name, and its Value.
 type Field struct {

@@ -40,6 +40,8 @@ func appendPart(dst []byte, v Value) []byte {
 		return escape.Append(dst, v, escape.OneLine)
 	case []byte:
 		return escape.Append(dst, string(v), escape.OneLine)
+	case CutBytes:
+		return escape.Append(dst, v.marked(), escape.OneLine)
 	case Fault:
 		return append(dst, cmp.Or(v.Text, format.FaultText)...)
 	}

@@ -226,7 +226,10 @@ func plainAt(v starlark.Value, depth int) render.Value {
 	case starlark.String:
 		return value.Printed(string(v))
 	case value.Bytes:
-		return []byte(value.Printed(string(v)))
+		if value.IsCut(string(v)) {
+			return render.CutBytes(v)
+		}
+		return []byte(v)
 	case value.Stack:
 		return stackNames(v)
 	case value.Frame:

@@ -62,6 +62,8 @@ func cutLeaves(k starlark.Value, at string) string {
 		if IsCut(string(k)) {
 			return at + ";"
 		}
+	case Bytes:
+		return cutLeaves(starlark.String(k), at)
 	case starlark.Tuple:
 		out := ""
 		if isCutTuple(k) {

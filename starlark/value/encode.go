@@ -119,8 +119,8 @@ func encodeString(t *wire.Type, v starlark.Value, b []byte) error {
 		return fmt.Errorf("got a string with a NUL byte, want one without: it would end there")
 	}
 	copy(b, s)
-	if isStr && IsCut(s) {
-		b[room] = wire.StrCut
+	if IsCut(s) {
+		b[len(b)-1] = wire.StrCut
 	}
 	if isBytes {
 		order.PutUint16(b[room:], uint16(len(s)))

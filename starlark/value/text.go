@@ -3,6 +3,7 @@ package value
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -74,6 +75,11 @@ func encodedLeaf(v starlark.Value) starlark.Value {
 			return starlark.String(v.String())
 		}
 		return v
+	case Bytes:
+		if !IsCut(string(v)) {
+			return v
+		}
+		return append(starlark.Tuple(slices.Collect(starlark.Elements(v))), starlark.String(cutMark))
 	case Stack:
 		out, err = Texts(v.tuple())
 	case Frame:
