@@ -292,8 +292,8 @@ func unnamed(fn string, x *syntax.CallExpr) {
 	}
 }
 
-// plain reports whether statements only take parts of what they are given:
-// nothing in them can fail or be noticed.
+// plain reports whether statements only take parts of what they are given: nothing in them can fail or be noticed, but
+// for a field that a value of user space has not.
 func plain(list []syntax.Stmt) bool {
 	ok := true
 	for _, s := range list {
@@ -302,7 +302,7 @@ func plain(list []syntax.Stmt) bool {
 			case *syntax.BinaryExpr:
 				ok = ok && (n.Op == syntax.EQL || n.Op == syntax.NEQ || n.Op == syntax.AND || n.Op == syntax.OR)
 			case *syntax.CallExpr, *syntax.IndexExpr, *syntax.SliceExpr, *syntax.UnaryExpr, *syntax.Comprehension,
-				*syntax.ForStmt:
+				*syntax.ForStmt, *syntax.DictEntry: // a key of a dict may be a list
 				ok = false
 			case *syntax.AssignStmt:
 				_, name := unparen(n.LHS).(*syntax.Ident)

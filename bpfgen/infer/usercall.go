@@ -447,10 +447,11 @@ func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 		chain: append(slices.Clip(u.chain), fn), inside: u.inside, copies: u.copies}
 	inner.frame = newFrame(fn, def)
 	inner.frame.by, inner.frame.open = u.frame, u.frame.perhaps()
+	asked := u.proj.asked
 	u.params(inner, constantDefaults(fn), gives)
 	falls := inner.stmts(def.Body)
 	v := u.result(inner, falls)
-	v.fails = v.fails || !plain(def.Body) || anyFails(x, vals)
+	v.fails = v.fails || !plain(def.Body) || u.proj.asked != asked || anyFails(x, vals)
 	return v
 }
 
@@ -469,11 +470,28 @@ func (u arguments) checkCopies(x *syntax.CallExpr, gives givenList) {
 // anyFails reports whether computing an argument can fail or be noticed.
 func anyFails(x *syntax.CallExpr, vals []uval) bool {
 	for i, a := range x.Args {
-		if vals[i].fails || !vals[i].part && !plain([]syntax.Stmt{&syntax.ExprStmt{X: argValue(a)}}) {
+		if mayFail(argValue(a), vals[i]) {
 			return true
 		}
 	}
 	return false
+}
+
+// mayFail reports whether computing x, whose value is v, can fail or be noticed.
+func mayFail(x syntax.Expr, v uval) bool {
+	if v.fails || v.part {
+		return v.fails
+	}
+	if !plain([]syntax.Stmt{&syntax.ExprStmt{X: x}}) {
+		return true
+	}
+	asks := false // a value of user space may not have the field
+	syntax.Walk(x, func(n syntax.Node) bool {
+		_, dot := n.(*syntax.DotExpr)
+		asks = asks || dot
+		return !asks
+	})
+	return asks
 }
 
 // result is the value of a call: a part if that is all the function returns.

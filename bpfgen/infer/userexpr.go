@@ -185,6 +185,7 @@ func (u *userWalk) dot(x *syntax.DotExpr) uval {
 		}
 	}
 	u.capture(recv)
+	u.proj.asked++
 	if r, ok := recv.was.(plan.Record); ok {
 		for _, f := range r {
 			if f.Name == x.Name.Name {

@@ -95,11 +95,29 @@ func (u arguments) callCopy(f *inner, x *syntax.CallExpr, vals []uval, gives giv
 	in.frame = newFrame(nil, f.def)
 	in.frame.within(f.outer)
 	in.frame.by, in.frame.open = u.frame, u.frame.perhaps()
+	asked := u.proj.asked
 	u.params(in, f.defaults, gives)
 	falls := in.stmts(f.def.Body)
 	v := u.result(in, falls)
-	v.fails = v.fails || !plain(f.def.Body) || anyFails(x, vals)
+	v.fails = v.fails || !plain(f.def.Body) || u.proj.asked != asked || anyFails(x, vals) ||
+		f.name == "" && f.defaultFails()
 	return v
+}
+
+// defaultFails reports whether computing a default can fail or be noticed. That of a lambda without a name is part of
+// its call.
+func (f *inner) defaultFails() bool {
+	i := 0
+	for _, p := range f.def.Params {
+		if starOf(p) != 0 {
+			continue
+		}
+		if bin, ok := p.(*syntax.BinaryExpr); ok && mayFail(bin.Y, f.defaults[i]) {
+			return true
+		}
+		i++
+	}
+	return false
 }
 
 // newCopy gives a copy a name that no script can have.

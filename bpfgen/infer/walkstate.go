@@ -90,6 +90,8 @@ type projection struct {
 	// drops are the expressions that user space need not compute, if nothing of what they are made of is sent in the
 	// end.
 	drops []drop
+	// asked counts the fields that were asked of values of user space, which may not have them.
+	asked int
 	// sends are the statements that send the event, one for each program.
 	sends []*send
 	// clashes has, for each thing that is certain to fail in user space, the numbers of the walks that came to it. What
