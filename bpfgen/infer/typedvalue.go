@@ -215,6 +215,10 @@ func (b memory) inWords(s *regStruct, pos plan.Pos) val {
 		of.off, of.id = s.off+f.Off, btf.Skip(f.Type)
 		return objVal(&of)
 	}
+	if t, err := btf.Type(s.id); err == nil && t.Kind == kernel.KindArray && t.Len > 0 && b.isChar(t.Elem, pos) &&
+		!s.nowhere {
+		return s.chars(b.body, t.Len, pos)
+	}
 	if !ok {
 		return b.inLanguage(objVal(s), s.id, pos)
 	}

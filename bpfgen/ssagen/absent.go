@@ -90,9 +90,9 @@ func hasCounted(e *tree.Expr) bool {
 // isPure reports whether an expression does nothing but to read and to compute, and cannot end the handler.
 func isPure(e *tree.Expr) bool {
 	switch e.Op {
-	case tree.OpConst, tree.OpLocal, tree.OpBuiltin, tree.OpCtx, tree.OpLoad, tree.OpStr, tree.OpMem, tree.OpAdd,
-		tree.OpSub, tree.OpMul, tree.OpNeg, tree.OpAnd, tree.OpOr, tree.OpXor, tree.OpNot, tree.OpShl, tree.OpShr,
-		tree.OpEq, tree.OpNe, tree.OpLt, tree.OpLe, tree.OpGt, tree.OpGe, tree.OpIsNone, tree.OpIsFault,
+	case tree.OpConst, tree.OpLocal, tree.OpBuiltin, tree.OpCtx, tree.OpLoad, tree.OpStr, tree.OpMem, tree.OpChars,
+		tree.OpAdd, tree.OpSub, tree.OpMul, tree.OpNeg, tree.OpAnd, tree.OpOr, tree.OpXor, tree.OpNot, tree.OpShl,
+		tree.OpShr, tree.OpEq, tree.OpNe, tree.OpLt, tree.OpLe, tree.OpGt, tree.OpGe, tree.OpIsNone, tree.OpIsFault,
 		tree.OpAssume, tree.OpConvert, tree.OpLNot, tree.OpLAnd, tree.OpLOr, tree.OpCond, tree.OpTuple,
 		tree.OpRecord, tree.OpSpanSlot, tree.OpUnreadable:
 	case tree.OpFloorDiv:

@@ -35,6 +35,8 @@ func (b exprs) eval(e *tree.Expr) val {
 		return b.convert(b.expr(e.Args[0]), e.Type)
 	case tree.OpCond:
 		return b.condExpr(e)
+	case tree.OpChars:
+		return texts{b.code}.chars(e)
 	case tree.OpStrLen:
 		return intVal(e.Type, b.strLen(b.expr(e.Args[0]).s))
 	case tree.OpByteAt:

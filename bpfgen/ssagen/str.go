@@ -16,6 +16,7 @@ import (
 //	a number of bytes        bpf_probe_read_{user,kernel}         it was asked for          str.go
 //	bytes and their length   the same, then up to the first NUL   the smaller of the two    str.go (countedText)
 //	the name of a task       bpf_get_current_comm                 not known: 16 bytes       copy.go
+//	a char[N] in registers   nobody, its words are numbers        not known: all bytes      chars.go
 //	a list of strings        one C string after the other         that of all together      strlist.go
 //	the path of a file       name by name, from its end           that of all together      path.go
 //

@@ -11,7 +11,7 @@ var opNames = [...]string{
 	OpEq: "eq", OpNe: "ne", OpLt: "lt", OpLe: "le", OpGt: "gt", OpGe: "ge",
 	OpIsNone: "isnone", OpIsFault: "isfault", OpPresent: "present", OpSigned: "signed", OpAssume: "assume",
 	OpConvert: "convert", OpLNot: "lnot", OpLAnd: "land", OpLOr: "lor", OpCond: "cond",
-	OpStrLen: "strlen", OpByteAt: "byteat", OpStartsWith: "startswith", OpEndsWith: "endswith",
+	OpChars: "chars", OpStrLen: "strlen", OpByteAt: "byteat", OpStartsWith: "startswith", OpEndsWith: "endswith",
 	OpContains: "contains", OpMatches: "matches", OpStrConstGet: "strconstget",
 	OpTuple: "tuple", OpRecord: "record", OpElem: "elem",
 	OpTableGet: "tableget", OpTableIndex: "tableindex", OpTablePop: "tablepop",

@@ -101,6 +101,9 @@ const (
 	OpCond // Args: condition, then, else
 
 	// Strings.
+	// OpChars is the string in a char[N] that lies in no memory: Args are its words of 8 bytes, in their order. It ends
+	// at the first NUL.
+	OpChars
 	OpStrLen      // bytes without the NUL
 	OpByteAt      // byte n of Args[0]: Bytes; below 0 from the end; ends the handler where there is none
 	OpStartsWith  // Args: s, constant
