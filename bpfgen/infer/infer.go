@@ -146,6 +146,7 @@ func (u *unit) finish() *Result {
 	for _, prog := range u.res.Tree.Programs {
 		prune(prog)
 	}
+	dropSlots(u.res.Tree, u.plan)
 	u.behindTracing()
 	n := 0
 	u.used.All(func(id int, _ bool) { n = max(n, id+1) })

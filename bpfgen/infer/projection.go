@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/syntax"
@@ -18,10 +19,10 @@ import (
 // the point's program. Each capture gets a slot by its place in the script, and each send notes what its own program
 // has for the slot.
 //
-// When all points are walked (finish), captures that are the same value in each of the sends become one field, fields
-// that nothing needs after all are left out, and each send gets a record of its own. A field that a point does not
-// have is None there. The names of the fields and their order are the same in all records of the probe, but not their
-// types:
+// When all points are walked (finish), captures that are the same value in all sends that have both become one field,
+// fields that nothing needs after all are left out, and each send gets a record of its own. A field that a point does
+// not have is None there. The names of the fields and their order are the same in all records of the probe, but not
+// their types:
 //
 //	def handle(e):
 //	    print(e.args.ret)
@@ -147,48 +148,71 @@ func (p *projection) finishDrops() {
 	}
 }
 
-// mergeSlots gives one field to captures that are the same at every point,
-// and gives the fields' names.
+// mergeSlots gives one field to captures that are the same at every point where both are captured, and gives the
+// fields' names. A point whose walk has not come to a place does not read the field there, so what others have there
+// may be anything to it. Of
+//
+//	def handle(e):
+//	    print(e.path if e.path != None else "no path")
+//
+// a point without a path has only the second e.path, and points with one have both: they are one field.
 func (p *projection) mergeSlots() []string {
 	into := make([]int, p.slots)
 	var names []string
-	var first []int
+	var fields []sentField
 	for i := range into {
-		into[i] = -1
-		for n, j := range first {
-			if p.sameSlot(i, j) {
-				into[i] = n
-				break
-			}
-		}
-		if into[i] < 0 {
-			into[i] = len(first)
-			first = append(first, i)
+		n := slices.IndexFunc(fields, func(f sentField) bool { return p.isField(i, f) })
+		if n < 0 {
+			n = len(fields)
+			fields = append(fields, sentField{p.siteName[i], map[*send]val{}})
 			names = append(names, p.siteName[i])
 		}
+		into[i] = n
+		p.joinField(i, fields[n])
 	}
 	for _, s := range p.sends {
-		values := map[int]val{}
-		for i := len(into) - 1; i >= 0; i-- { // of those that are one field the first, whose place the text shows
-			if v, captured := s.values[i]; captured {
-				values[into[i]] = v
+		s.values = map[int]val{}
+		for n, f := range fields {
+			if v, has := f.values[s]; has {
+				s.values[n] = v
 			}
 		}
-		s.values = values
 	}
 	renumber(p.half, into)
 	return names
 }
 
-func (p *projection) sameSlot(i, j int) bool {
+// A sentField is what each send has for a field. Of the captures that are one field it is the first, whose name and
+// place the text shows.
+type sentField struct {
+	name   string
+	values map[*send]val
+}
+
+// isField reports whether capture i is the same as a field in all sends that have both. Where none has both, they have
+// the same name.
+func (p *projection) isField(i int, f sentField) bool {
+	meets := false
 	for _, s := range p.sends {
-		x, okx := s.values[i]
-		y, oky := s.values[j]
-		if okx != oky || okx && !same(x, y) {
+		x, captured := s.values[i]
+		y, has := f.values[s]
+		if captured && has && !same(x, y) {
 			return false
 		}
+		meets = meets || captured && has
 	}
-	return true
+	return meets || f.name == p.siteName[i]
+}
+
+// joinField adds capture i to a field.
+func (p *projection) joinField(i int, f sentField) {
+	for _, s := range p.sends {
+		if v, captured := s.values[i]; captured {
+			if _, has := f.values[s]; !has {
+				f.values[s] = v
+			}
+		}
+	}
 }
 
 func renumber(h *plan.UserHalf, into []int) {

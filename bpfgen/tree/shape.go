@@ -8,10 +8,10 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// Shape describes all of b that the instructions for it depend on, but for
-// the numbers of its variables and of the records that it sends: the variants of many system calls
-// differ in these, in the names of arguments and in what these point to.
-// sends are the statements that send, in order.
+// Shape describes all of b that the instructions for it depend on, but for the numbers of its variables and of the
+// records that it sends: the variants of many system calls differ in these, in the names of arguments and in what these
+// point to. They may differ in the places in the script, too, where nothing counts at these. sends are the statements
+// that send, in order.
 func (b *Block) Shape(records []*wire.Record) (text string, sends []*Stmt) {
 	p := &printer{shape: true, names: &names{literal: true}}
 	p.block(b)
@@ -57,4 +57,26 @@ func layoutShape(w wire.Type) string {
 		s += "(" + layoutShape(e) + ")"
 	}
 	return s
+}
+
+// countsNothing reports whether s only gives a variable a value, by operations of which none counts at its place, so
+// that it does not matter where in the script they stand.
+func (s *Stmt) countsNothing() bool {
+	return s.Op == SAssign && !slices.ContainsFunc(s.Exprs, (*Expr).countsBelow)
+}
+
+// countsBelow reports whether e or an operand of it may count at its place.
+func (e *Expr) countsBelow() bool {
+	return e.Op.counts() || e.Op == OpInline || slices.ContainsFunc(e.Args, (*Expr).countsBelow)
+}
+
+// counts reports whether an operation may end the handler or lose something, which is counted at its place in the
+// script.
+func (op Op) counts() bool {
+	switch op {
+	case OpPresent, OpSigned, OpFloorDiv, OpFloorMod, OpShl, OpShr, OpByteAt, OpTableGet, OpTableIndex, OpTablePop,
+		OpStack, OpSignal:
+		return true
+	}
+	return false
 }

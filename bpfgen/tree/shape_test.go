@@ -5,6 +5,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/wire"
 )
 
@@ -36,5 +37,24 @@ func TestShape(t *testing.T) {
 	}
 	if got, _ := body(2, "buf", 7, 1).Shape(records); got == want {
 		t.Errorf("another layout has the same shape:\n%s", got)
+	}
+}
+
+// TestShapeOfPlaces: where in the script a value stands changes the shape only where something may be counted there.
+func TestShapeOfPlaces(t *testing.T) {
+	shape := func(op Op, line int32) string {
+		pos := plan.Pos{Line: line, Col: 1}
+		slot := &Expr{Op: OpSpanSlot, Type: types.U64, Pos: pos}
+		e := &Expr{Op: op, Type: types.U64, Args: []*Expr{slot, {Op: OpConst, Type: types.U64, Int: 3}}, Pos: pos}
+		set := &Stmt{Op: SAssign, Exprs: []*Expr{e}, Pos: pos}
+		text, _ := (&Block{Stmts: []*Stmt{set}}).Shape(nil)
+		return text
+	}
+	for op, want := range map[Op]bool{
+		OpMax: true, OpLoad: true, OpPresent: false, OpFloorDiv: false, OpTableIndex: false,
+	} {
+		if got := shape(op, 1) == shape(op, 2); got != want {
+			t.Errorf("%s at two places has one shape: %v, want %v", op, got, want)
+		}
 	}
 }

@@ -211,8 +211,8 @@ func (p *printer) stmt(s *Stmt) {
 			head += " " + p.expr(e)
 		}
 	}
-	if s.Pos.IsValid() && (p.names == nil || p.shape) {
-		head += fmt.Sprintf(" @%d:%d", s.Pos.Line, s.Pos.Col)
+	if s.Pos.IsValid() && (p.names == nil || p.shape && !s.countsNothing()) {
+		head += at(s.Pos)
 	}
 	p.line("%s", head)
 	p.flush()
@@ -222,6 +222,8 @@ func (p *printer) stmt(s *Stmt) {
 		p.block(s.Else)
 	}
 }
+
+func at(pos plan.Pos) string { return fmt.Sprintf(" @%d:%d", pos.Line, pos.Col) }
 
 func (p *printer) stmtHead(s *Stmt) string {
 	name := s.Op.String()
@@ -280,6 +282,9 @@ func (p *printer) write(b *strings.Builder, e *Expr) {
 		return
 	}
 	b.WriteString("(" + e.Op.String() + ":" + p.typ(e.Type) + p.detail(e))
+	if p.shape && e.Op.counts() {
+		b.WriteString(at(e.Pos))
+	}
 	for i, a := range e.Args {
 		b.WriteByte(' ')
 		if e.Op == OpStr && i == 1 {
