@@ -115,9 +115,9 @@ func openBTF(path string) (*BTF, error) {
 	return b, nil
 }
 
-// readBTF is what a file has.
+// readBTF is what a file has. A pipe that nobody writes is not waited for.
 func readBTF(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -139,10 +139,15 @@ func mapOrRead(f *os.File) ([]byte, error) {
 		return blob, err
 	}
 	blob, err := io.ReadAll(io.LimitReader(f, largestBTF+1))
-	if err == nil && len(blob) > largestBTF {
-		return nil, fmt.Errorf("it has more than %d MB: that is no BTF", largestBTF>>20)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(blob) > largestBTF:
+		return nil, fmt.Errorf("%s has more than %d MB: that is no BTF", f.Name(), largestBTF>>20)
+	case len(blob) == 0 && st.Mode()&os.ModeNamedPipe != 0:
+		return nil, fmt.Errorf("%s: nobody writes this pipe: start what writes it first", f.Name())
 	}
-	return blob, err
+	return blob, nil
 }
 
 // largestBTF bounds what is read of a file that does not say how large it is. That of a kernel has some ten MB.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/test/need"
+	"github.com/startrace/startrace/test/tried"
 )
 
 // A script that comes from a pipe is waited for until it is written, and it is said why nothing happens.
@@ -52,12 +53,31 @@ func TestSignalWhileTheScriptIsRead(t *testing.T) {
 	}
 }
 
-// What has no end is not read as the types of a kernel.
-func TestTypesWithoutEnd(t *testing.T) {
-	e := startrace(t, "verify", "--btf", "/dev/zero", "opensnoop")
-	if e.status != 1 || !strings.Contains(e.stderr, "it has more than 256 MB: that is no BTF") {
-		t.Errorf("exit code %d: %s", e.status, excerpt(e.stderr))
+// What has no end is not read as the types of a kernel, and a pipe that nobody writes is not waited for.
+func TestTypesFromOddFiles(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "types")
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
 	}
+	refused := func(file, want string) {
+		t.Helper()
+		e := startrace(t, "verify", "--btf", file, "opensnoop")
+		if want = file + want; e.status != 1 || !strings.Contains(e.stderr, want) {
+			t.Errorf("exit code %d, want 1 and %s: %s", e.status, want, excerpt(e.stderr))
+		}
+	}
+	refused("/dev/zero", " has more than 256 MB: that is no BTF")
+	refused(pipe, ": nobody writes this pipe: start what writes it first")
+	w, err := os.OpenFile(pipe, os.O_RDWR, 0) // does not wait for a reader
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer w.Close()
+		_, _ = w.Write(make([]byte, 1<<20))
+	}()
+	refused(pipe, ": bad BTF: wrong magic number")
+	tried.Many(t, "%d files", 3)
 }
 
 // What folded stacks have no place for is counted: rows, events, and rows of tables without a number.
