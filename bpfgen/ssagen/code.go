@@ -42,6 +42,8 @@ type code struct {
 	regs *region
 	// bounds is how many loops over strings were written so far; each has a bound of its own.
 	bounds int
+	// ordered is how many texts were chosen so far by their order.
+	ordered int
 	// turns is how often the verifier follows the blocks of loops over strings.
 	turns map[*ir.Block]int64
 }

@@ -2,6 +2,7 @@ package ssagen
 
 import (
 	"github.com/startrace/startrace/bpfgen/ir"
+	"github.com/startrace/startrace/bpfgen/layout"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/wire"
@@ -120,6 +121,11 @@ func (b exprs) choose(e *tree.Expr) val {
 	if v, ok := b.orAbsent(e); ok {
 		return v
 	}
+	if isText(e.Type.Kind) && ordersText(e.Args[0]) {
+		if b.ordered++; b.ordered > 1 {
+			return b.chooseCopy(e)
+		}
+	}
 	then, els := b.NewBlock(), b.NewBlock()
 	b.cond(e.Args[0], then, els)
 	j := b.newJoin(e.Type)
@@ -130,6 +136,35 @@ func (b exprs) choose(e *tree.Expr) val {
 	b.Begin(els)
 	b.jumpWith(j, b.expr(e.Args[2]))
 	return b.enter(j)
+}
+
+// ordersText reports whether a condition orders two texts, byte by byte, as those of min and max do.
+func ordersText(e *tree.Expr) bool {
+	return e.Op >= tree.OpLt && e.Op <= tree.OpGe && isText(e.Args[0].Type.Kind)
+}
+
+// chooseCopy is choose of a text, which is copied to memory of its own. Else the verifier would follow all that is
+// behind the join once for each text that can come there, and the loop of the next comparison, too: of max() in max()
+// in max() some hundred thousand instructions.
+func (b exprs) chooseCopy(e *tree.Expr) val {
+	room := layout.StringRoom(e.Type.Cap)
+	m := b.allocText(room)
+	then, els := b.NewBlock(), b.NewBlock()
+	b.cond(e.Args[0], then, els)
+	pair := types.TupleOf(types.U64, types.U64)
+	j := b.newJoin(pair)
+	saved := b.save()
+	for i, way := range []*ir.Block{then, els} {
+		b.restore(saved)
+		b.Begin(way)
+		if v := b.convert(b.expr(e.Args[1+i]), e.Type); b.Reached() {
+			copies{b.code}.copyBytes(b.addr(m, 0), v.s, room)
+			b.jumpWith(j, pairOf(pair, b.strLen(v.s), b.strFlags(v.s)))
+		}
+	}
+	v := b.enter(j)
+	n, flags := loops(b).forget(v.elems[0].x), loops(b).forget(v.elems[1].x)
+	return val{t: e.Type, s: &str{mem: m, room: room, n: n, flags: flags}}
 }
 
 // faultOf says in words what a FAULT of e is.
