@@ -50,12 +50,16 @@ func pointerIn(btf *kernel.BTF, id kernel.TypeID) types.Type {
 	return out
 }
 
-// pointerSpelled is the type of a pointer that the kernel spells in C: "const stack_t *".
+// pointerSpelled is the type of a pointer that the kernel spells in C: "const stack_t *", or "cap_user_header_t", a
+// typedef of a pointer.
 func (b memory) pointerSpelled(ctype string) types.Type {
 	to := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(ctype), "*"))
 	to = strings.TrimSpace(strings.TrimPrefix(to, "const "))
 	if btf, err := b.u.facts.BTF(); err == nil {
 		if id, ok := btf.Spelled(to); ok {
+			if t, err := btf.Type(id); err == nil && t.Kind == kernel.KindPtr && !strings.HasSuffix(ctype, "*") {
+				id = t.Elem
+			}
 			return pointerIn(btf, id)
 		}
 	}

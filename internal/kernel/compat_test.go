@@ -214,3 +214,57 @@ func TestNameNumbers(t *testing.T) {
 		}
 	}
 }
+
+// ofBothWidths are types with a long or a pointer that have one layout for programs of both widths: sets of bits, which
+// are the same bits in words of either width, and typedefs of pointers to numbers of 32 bits. The cache of getcpu is
+// read by no kernel since Linux 2.6.24.
+var ofBothWidths = []string{"fd_set", "sigset_t", "cap_user_header_t", "cap_user_data_t", "struct getcpu_cache"}
+
+// What arguments of calls of 32 bits point to has the layout of such programs: no long and no pointer of 64 bits.
+func TestCompatPointedTo(t *testing.T) {
+	b, err := OpenBTF()
+	if err != nil {
+		t.Skip("needs BTF:", err)
+	}
+	checked := 0
+	for _, s := range OtherSyscalls() {
+		for _, a := range s.Args {
+			to := strings.TrimSpace(strings.TrimSuffix(plainC(a.CType), "*"))
+			if id, ok := b.Spelled(to); a.IsPtr && !a.IsStringList && ok && !slices.Contains(ofBothWidths, to) {
+				checked++
+				if wide := wideMember(t, b, id); wide != "" {
+					t.Errorf("%s: %s points to %s, which has %s", s.Name, a.Name, to, wide)
+				}
+			}
+		}
+	}
+	if checked < 300 {
+		t.Errorf("only %d arguments were checked", checked)
+	}
+}
+
+// wideMember finds a pointer, or a long of C, in a type.
+func wideMember(t *testing.T, b *BTF, id TypeID) string {
+	t.Helper()
+	typ, err := b.Type(b.Skip(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch typ.Kind {
+	case KindPtr:
+		return "a pointer"
+	case KindInt:
+		if typ.Size == 8 && !strings.Contains(typ.Name, "long long") {
+			return typ.Name
+		}
+	case KindArray:
+		return wideMember(t, b, typ.Elem)
+	case KindStruct, KindUnion:
+		for _, m := range typ.Members {
+			if wide := wideMember(t, b, m.Type); wide != "" {
+				return wide + " in " + m.Name
+			}
+		}
+	}
+	return ""
+}

@@ -170,6 +170,11 @@ func pointers(args []SyscallArg) (out []*SyscallArg) {
 	return out
 }
 
+// asPassed are the structs that programs pass where the kernel's definition of a call still names those of Linux 2.2:
+// shmctl and msgctl read and write the newer ones, whatever their prototypes say (copy_shmid_to_user, ipc/shm.c).
+var asPassed = strings.NewReplacer("struct shmid_ds ", "struct shmid64_ds ", "struct msqid_ds ", "struct msqid64_ds ",
+	"struct compat_shmid_ds ", "struct compat_shmid64_ds ", "struct compat_msqid_ds ", "struct compat_msqid64_ds ")
+
 func parseSyscallArg(text string) SyscallArg {
 	text, buffer := strings.CutSuffix(text, "!")
 	at := strings.LastIndexByte(text, ' ')
@@ -177,7 +182,7 @@ func parseSyscallArg(text string) SyscallArg {
 	if to, ok := strings.CutSuffix(ctype, "*const"); ok { // a pointer that does not change
 		ctype = to + "*"
 	}
-	a := SyscallArg{Name: text[at+1:], CType: ctype, IsBuffer: buffer}
+	a := SyscallArg{Name: text[at+1:], CType: asPassed.Replace(ctype), IsBuffer: buffer}
 	a.Size, a.Signed = scalarSize(a.CType)
 	a.IsPtr = strings.HasSuffix(a.CType, "*") || strings.HasPrefix(plainC(a.CType), "cap_user_")
 	a.IsString = !buffer && (a.CType == "char *" || a.CType == "const char *")

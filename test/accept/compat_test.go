@@ -182,6 +182,49 @@ probe("syscall:sendmmsg", lambda e: print("many", e.args.mmsg.msg_hdr.msg_iov.io
 	}
 }
 
+// Where an argument points to a number or struct of another width, it is read by that of the program.
+//
+// > An argument that points to a `long`, a `size_t`, an `off_t` or a struct of them points to 32 bits there, as in
+// > `e.args.offset[0]` of `sendfile`.
+func TestCompatPointedTo(t *testing.T) {
+	needTracing(t)
+	for _, e := range entries32() {
+		p := &program32{}
+		var counted [32]uint32
+		for i := range counted {
+			counted[i] = uint32(100 + i)
+		}
+		many := p.words(counted[:]...)
+		const bad, junk = 0xffffffff, 0x77777777
+		p.call(187, 187, bad, bad, p.words(5, junk), 1) // sendfile
+		p.call(186, 186, p.words(many, 4, 16, junk), 0) // sigaltstack, which fails: a flag that is none
+		p.call(242, 242, 1<<22+1, 4, p.words(3, junk))  // sched_getaffinity
+		p.call(245, 243, 0, p.words(6, junk))           // io_setup
+		p.call(312, 339, 1<<22+1, 0, p.words(7, junk))  // get_robust_list
+		p.call(178, 178, 1<<22+1, 10, many)             // rt_sigqueueinfo
+		p.call(276, 321, 99, p.words(8, junk), 32)      // set_mempolicy
+		p.call(396, 308, bad, 0x101, many)              // shmctl, IPC_SET
+		p.call(402, 304, bad, 0x101, many)              // msgctl, IPC_SET
+		file := p.file(t, e)
+		need32(t, file)
+		const want = "sendfile64 5\nsigaltstack 4 16\nsched_getaffinity 3\nio_setup 6\nget_robust_list 7\n" +
+			"rt_sigqueueinfo 103 104\nset_mempolicy 8\nshmctl 109\nmsgctl 116 117\n"
+		shows(t, want, "-q", script(t, fmt.Sprintf(`
+def shown(e): return e.comm == %q
+probe("syscall:sendfile", lambda e: print(e.func, e.args.offset[0]), where = shown)
+probe("syscall:sigaltstack", lambda e: print(e.func, e.args.uss.ss_flags, e.args.uss.ss_size), where = shown)
+probe("syscall:sched_getaffinity", lambda e: print(e.func, e.args.user_mask_ptr[0]), where = shown)
+probe("syscall:io_setup", lambda e: print(e.func, e.args.ctxp[0]), where = shown)
+probe("syscall:get_robust_list", lambda e: print(e.func, e.args.len_ptr[0]), where = shown)
+probe("syscall:rt_sigqueueinfo", lambda e: print(e.func, e.args.uinfo._sifields._rt._pid, e.args.uinfo._sifields._rt._uid),
+      where = shown)
+probe("syscall:set_mempolicy", lambda e: print(e.func, e.args.nmask[0]), where = shown)
+probe("syscall:shmctl", lambda e: print(e.func, e.args.buf.shm_segsz), where = shown)
+probe("syscall:msgctl", lambda e: print(e.func, e.args.buf.msg_qnum, e.args.buf.msg_qbytes), where = shown)
+`, e.name)), "-c", file)
+	}
+}
+
 // What programs of 32 bits do is found where the native call is asked for, and not where another call has its number.
 //
 // > A program of 32 bits (`int 0x80`, AArch32) makes its calls by numbers and registers of its own.
