@@ -135,6 +135,7 @@ func (e *Env) keep(line []byte) {
 func printfCall(e *Env, c *call) (starlark.Value, error) {
 	line, err := e.sprintf(e.out[:0], c)
 	if err != nil {
+		e.keep(line)
 		return nil, err
 	}
 	return e.write(line)
@@ -182,7 +183,7 @@ func (e *Env) sprintf(dst []byte, c *call) ([]byte, error) {
 	}
 	e.fmtArgs = e.fmtArgs[:0]
 	for _, a := range c.args[1:] {
-		e.fmtArgs = append(e.fmtArgs, e.outputArg(a, c.name == "printf"))
+		e.addArg(a, c.name == "printf")
 	}
 	if err := value.TextRoom(c.thread, f.Extra(e.fmtArgs)); err != nil {
 		return dst, fmt.Errorf("%s: %w", c.name, err)
@@ -197,13 +198,34 @@ func (e *Env) sprintf(dst []byte, c *call) ([]byte, error) {
 // checkFormatted refuses arguments of printf or sprintf for whose texts there is no room, or for what it takes to read
 // the format and to hold the arguments.
 func checkFormatted(c *call) error {
-	const ofVerb, ofArg = 300, 500
+	const ofVerb, ofArg, few = 300, 500, 1 << 16
 	text, _ := starlark.AsString(c.args[0])
-	n := ofVerb*uint64(strings.Count(text, "%")) + ofArg*uint64(len(c.args))
-	if err := value.TextRoom(c.thread, n/4); err != nil {
-		return err
+	if ofVerb*len(text)+ofArg*len(c.args) > few {
+		n := ofVerb*uint64(strings.Count(text, "%")) + ofArg*uint64(len(c.args))
+		if err := value.TextRoom(c.thread, n/4); err != nil {
+			return err
+		}
 	}
 	return value.CheckTextOf(c.thread, c.args...)
+}
+
+// addArg adds an argument of printf or sprintf to those of this call. An Arg is large, so an int, as most of them are,
+// is written where the one before it has left nothing but a number (keep).
+func (e *Env) addArg(v starlark.Value, printed bool) {
+	n := len(e.fmtArgs)
+	if n == cap(e.fmtArgs) {
+		e.fmtArgs = append(e.fmtArgs, e.outputArg(v, printed))
+		return
+	}
+	e.fmtArgs = e.fmtArgs[:n+1]
+	arg := &e.fmtArgs[n]
+	if i, is := v.(starlark.Int); is {
+		if small, fits := i.Int64(); fits {
+			arg.Kind, arg.Int, arg.Uint, arg.Float, arg.Went = format.Int, small, 0, 0, format.Stretch{}
+			return
+		}
+	}
+	*arg = e.outputArg(v, printed)
 }
 
 // outputArg is an argument of printf, or of sprintf, whose text knows by itself

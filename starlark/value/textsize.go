@@ -143,11 +143,10 @@ func areShort(list []starlark.Value) bool {
 			bytes += ofValue + (1+ofSpecial)*len(v)
 		case Bytes:
 			bytes += ofValue + (1+ofSpecial)*len(v)
-		case starlark.Int, starlark.Float, starlark.Bool, starlark.NoneType:
+		case starlark.Int:
+			bytes += ofValue + ofFloat + wide(v)
+		case starlark.Float, starlark.Bool, starlark.NoneType:
 			bytes += ofValue + ofFloat
-			if i, ok := v.(starlark.Int); ok {
-				bytes += wide(i)
-			}
 		case Stack, Frame, faultType:
 			bytes += longestStack
 		default:
@@ -159,10 +158,10 @@ func areShort(list []starlark.Value) bool {
 
 // wide is how many characters an int of more than 64 bits has at the most.
 func wide(i starlark.Int) int {
-	if _, ok := i.Uint64(); ok {
+	if _, ok := i.Int64(); ok {
 		return 0
 	}
-	if _, ok := i.Int64(); ok {
+	if _, ok := i.Uint64(); ok {
 		return 0
 	}
 	return i.BigInt().BitLen()
