@@ -91,7 +91,7 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 	keys := map[*plan.Span]*types.Type{}
 	names := newNameTable(o.Earlier)
 	userKeys := map[int]*keyUse{}
-	moved, stays := map[probeFunc]string{}, map[probeFunc]bool{}
+	moved, stays, allLate := map[probeFunc]string{}, map[probeFunc]bool{}, map[int]bool{}
 	settles := 1
 	for round := 0; round < maxRounds; round++ {
 		u := newUnit(p, facts, known)
@@ -99,11 +99,12 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 		u.share(o.Earlier)
 		u.earlier, u.late, u.replaced = o.Earlier, o.Late, o.Replaced
 		u.spanKeys, u.nameTable = keys, names
-		u.userKeys, u.moved, u.stays = userKeys, moved, stays
+		u.userKeys, u.moved, u.stays, u.allLate = userKeys, moved, stays, allLate
 		before := len(moved)
 		u.walk()
-		if len(moved) > before { // what their kernel halves gave containers does not hold
-			known, round = learnt{conts: o.Earlier.containers()}, -1 // each function moves once
+		if len(moved) > before || !u.changed && (sides{u}).alsoLate() {
+			// What their kernel halves gave containers does not hold.
+			known, round = learnt{conts: o.Earlier.containers()}, -1 // each function and container moves once
 			continue
 		}
 		u.joinKeys()

@@ -185,7 +185,11 @@ func fails(s *syntax.ExprStmt) bool {
 	if !ok {
 		return false
 	}
-	id := nameIn(x.Fn)
+	return isEnd(nameIn(x.Fn))
+}
+
+// isEnd reports whether a name is that of fail or exit.
+func isEnd(id *syntax.Ident) bool {
 	bind, ok := id.Binding.(*resolve.Binding)
 	ends := id.Name == "fail" || id.Name == "exit"
 	return ok && ends && (bind.Scope == resolve.Predeclared || bind.Scope == resolve.Universal)

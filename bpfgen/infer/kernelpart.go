@@ -78,7 +78,7 @@ func (l *laterPart) byContainer(sites []syntax.Node) (out [][]syntax.Node) {
 func (k *kernelPart) emit(b *body, ev *event) bool {
 	var body []syntax.Stmt
 	body, k.gone = cut(resolved(k.fn).Body, k.sites)
-	if !k.apart() || !k.readable(body) {
+	if !k.apart() || !k.readable(body) || k.mayEndBefore() {
 		return false
 	}
 	u, m := b.u, b.mark()
@@ -312,7 +312,8 @@ func (l *laterPart) changed(n syntax.Node) map[int]bool {
 		}
 	}
 	for id := range out {
-		if kind := l.pr.u.plan.Containers[id].Kind; kind != plan.Table && kind != plan.Cell || !l.asked(id) {
+		if kind := l.pr.u.plan.Containers[id].Kind; kind != plan.Table && kind != plan.Cell || !l.asked(id) ||
+			l.late(id) {
 			return nil
 		}
 	}

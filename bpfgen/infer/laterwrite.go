@@ -92,13 +92,15 @@ func (u laterWrites) asksKernel(s syntax.Stmt) {
 		return
 	}
 	c, emit := u.change(s)
-	if c == nil || !u.askedElsewhere(c) {
+	if c == nil || !u.askedElsewhere(c) || u.pr.u.allLate[c.ID] {
 		return
 	}
 	m := u.b.mark()
 	_, r := u.b.tries(emit)
 	u.b.back(m)
-	u.frame.kernelCan = r == nil && !u.hasElsewhere(c, s)
+	l := u.proj.later
+	u.frame.kernelCan = r == nil && !u.hasElsewhere(c, s) &&
+		(l == nil || !l.endsBefore(func(n syntax.Node) bool { return len(l.changed(n)) > 0 }))
 }
 
 // change is the container that a statement changes, with what does so in the kernel: x[k] = v, x[k] op= v, x.set(…),

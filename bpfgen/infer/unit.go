@@ -40,6 +40,9 @@ type unit struct {
 	// stays are the functions of which the kernel makes no changes, as it could not at each point of their probe. It
 	// lives through all rounds.
 	stays map[probeFunc]bool
+	// allLate are the containers of which the kernel makes no changes for handlers in user space, as one of these makes
+	// them late (sides). It lives through all rounds.
+	allLate map[int]bool
 	// res is what comes of the round. It is complete when finish has run.
 	res *Result
 	// userUses are the uses of tables and cells by handlers that this round has placed in user space.

@@ -156,9 +156,6 @@ func TestLateForms(t *testing.T) {
 }
 
 // What handlers print, and what is in the tables in the end, is the same whether the kernel reads these or not.
-//
-// > All changes of one table or cell in a handler are made on one side, in their order.
-// > So one that must be late makes the others of the table late.
 func TestLateFormsAgree(t *testing.T) {
 	needTracing(t)
 	binary := need.Built(t, "gcc -O1 -g", "registers.c", registers)
@@ -239,11 +236,11 @@ at_exit(lambda: print("keys", sorted(T.keys())))
 // A change that the kernel makes is made before the handler runs, whatever becomes of that.
 //
 // > The kernel makes such a change before the handler runs.
-// > So it is made also where a line of the handler before it then ends in an error, other than by `fail()` or `exit()`
-// > as a statement.
+// > So it is made also where a line of the handler before it then ends in an error, other than by `fail()` or `exit()`.
 // > Where the kernel cannot compute it, as by a division by zero, the event is not sent, and the line is counted.
-// > Two handlers can change one table, one of them in the kernel and one late.
-// > The late change then overwrites what the kernel has set since.
+// > All changes of one table or cell are made on one side, in their order, also those of several handlers.
+// > So one that must be late makes the others of the table late.
+// > It is made late, too, where `fail()` or `exit()` may come before it in a function that the handler calls.
 func TestFaultsBesideMovedChanges(t *testing.T) {
 	needTracing(t)
 	binary := need.Built(t, "gcc -O1 -g", "registers.c", registers)
@@ -273,7 +270,31 @@ def moved(e):
     T[0] = 10 + e.args.k
 probe(%[1]q, late)
 probe(%[1]q, moved, where = lambda e: e.args.k < 3)
-`, "at 0\nat 1\nat 2\ntable [(0, 1)]\n", "warning: table T"},
+`, "at 0\nat 1\nat 2\ntable [(0, 12)]\n", "warning: table T"},
+		{`def late(e):
+    print("at", e.args.k, T.get(1))
+    T[1] = e.args.k
+def moved(e):
+    print("and", e.args.k)
+    T[1] = 10 + e.args.k
+probe(%[1]q, late, where = lambda e: e.args.k < 2)
+probe(%[1]q, moved, where = lambda e: e.args.k < 2)
+`, "at 0 None\nand 0\nat 1 10\nand 1\ntable [(1, 11)]\n", "warning: table T"},
+		{`def check(e):
+    if e.args.k == 1:
+        fail("one")
+def writer(e):
+    check(e)
+    print("at", e.args.k)
+    T[e.args.k] = 1
+probe(%q, writer, where = lambda e: e.args.k < 3)
+`, "at 0\nat 2\ntable [(0, 1), (2, 1)]\n", "warning: table T"},
+		{`def writer(e):
+    print("at", e.args.k)
+    e.args.k == 1 and fail("one")
+    T[e.args.k] = 1
+probe(%q, writer, where = lambda e: e.args.k < 3)
+`, "at 0\nat 1\nat 2\ntable [(0, 1), (2, 1)]\n", "warning: table T"},
 	} {
 		e := startrace(t, script(t, "T = table()\n"+fmt.Sprintf(c.text, point)+reader), "-c", binary)
 		if e.stdout != c.stdout || !strings.Contains(e.stderr, c.stderr) {
