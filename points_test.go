@@ -328,6 +328,7 @@ func (pointProgram) Length(*binary.File, binary.Function, uint64, dwarf.Offset) 
 func (pointProgram) Locals(*binary.File, binary.Function, uint64) ([]locals.Variable, error) {
 	return nil, nil
 }
+func (pointProgram) Symbol(string, string) (binary.Symbol, error) { return binary.Symbol{}, nil }
 func (pointProgram) Variable(string, string) (binary.Memory, error) {
 	return binary.Memory{Addr: 0x2000}, nil
 }

@@ -27,6 +27,9 @@ var kernelFamily = []Entry{
 		Doc: `Gives a pointer another type. With a type of ints it is C's conversion: cast("unsigned char", n) is
 the low 8 bits of n.`},
 	kernelEntry("container_of", `container_of(pointer, "struct sock", "member")`, "The struct around a member."),
+	kernelEntry("uaddr", `uaddr("./shop:counter")`,
+		"The address of a variable or a function of a program, in the process of the event, at probes of that "+
+			"program."),
 	{Name: "sizeof", Family: "kernel", Signature: `sizeof("struct sock")`, call: sizeOf,
 		Doc: "The size of a type of the kernel, or of one that types() has declared."},
 	{Name: "types", Family: "kernel", Signature: `types("struct order { u32 id; char *name; };")`, call: declareTypes,

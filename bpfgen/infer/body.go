@@ -51,6 +51,9 @@ type body struct {
 	// view is the place in a program of the user at which it runs, and file that program; nil elsewhere.
 	view *funcView
 	file string
+	// origin is the program that runs at the place of view itself, whose ip tells where the file is loaded: this one,
+	// or at the return of a call the one at its start. It is nil where there is none.
+	origin *body
 }
 
 // maxInline bounds the nesting of calls walked in place.

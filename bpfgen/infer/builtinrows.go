@@ -38,7 +38,7 @@ func rows() []builtin {
 		{name: "type", gives: "string", traits: asksType,
 			instead: ": types are known when the script is compiled; hasattr tells points apart"},
 		{name: "dir", traits: asksType},
-		{name: "sizeof", kernel: callSizeof, user: sizeOf},
+		{name: "sizeof", kernel: callSizeof, user: ofName},
 
 		// Memory of the kernel.
 		{name: "cstr", kernel: callCstr, user: eitherHalf, traits: readsKernel},
@@ -46,6 +46,7 @@ func rows() []builtin {
 		{name: "mem", kernel: callMem, user: eitherHalf, traits: readsKernel},
 		{name: "path", kernel: callPath, user: eitherHalf, traits: readsKernel},
 		{name: "container_of", kernel: callContainerOf, user: eitherHalf, traits: readsKernel},
+		{name: "uaddr", kernel: callUaddr, user: ofName, traits: readsKernel},
 
 		// Labels: kernel halves keep the number, readers see the text.
 		{name: "errno", kernel: label("errno", "n"), user: errnoOf, wants: anInt},

@@ -163,6 +163,7 @@ func (w *funcSpanWalk) walk(p *spanProgram, f *funcView) {
 	start.span, end.span = st, st
 	startEv := w.event(start, f, nil)
 	ev := w.event(end, f, startEv)
+	end.origin = start
 	pr.targetTest(start, startEv)
 	start.emit(&tree.Stmt{Op: tree.SSpanEnter, Int: int64(w.id), Exprs: w.identity(f), Pos: pos})
 	pr.testEnd(end, ev)

@@ -13,6 +13,9 @@ import (
 func funcEvent(b *body, fs *points.Functions, f *funcView) *event {
 	ev := &event{b: b, point: f.Text, regs: fs.Shares(), inside: f.Inside}
 	b.view, b.file = f, fs.Binary
+	if !fs.Returns && fs.Mech != tree.AttachUretprobe {
+		b.origin = b
+	}
 	ev.profile = ev.regs // the registers tell ip and the mode
 	ev.unwound = func() { f.ask("caller") }
 	result := func(pos plan.Pos) val { return b.argWords().funcResult(f, fs.Mech, pos) }

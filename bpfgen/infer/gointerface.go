@@ -110,12 +110,11 @@ func (b golang) descriptions(of kernel.GoProgram, pos plan.Pos) (first *tree.Exp
 	if !r.Moves {
 		return as(intExpr(int64(r.First), pos), types.U64, pos), r.End - r.First
 	}
-	if b.view == nil || b.file != r.Path {
+	at, ok := b.argWords().loaded(r.Path, r.First, pos)
+	if !ok {
 		return nil, 0
 	}
-	b.view.ask("static")
-	ip := register(kernel.RegisterOffsets("").IP, pos)
-	return operation(tree.OpAdd, types.U64, ip, intExpr(int64(r.First-b.view.Static()), pos), pos), r.End - r.First
+	return at, r.End - r.First
 }
 
 // How a name is kept (internal/abi/type.go, Name): a byte of flags, its length in groups of 7 bits, the lowest first,

@@ -206,8 +206,8 @@ func updates(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	return u.calling().byUser(f, x, vals)
 }
 
-// sizeOf is sizeof("T"), which only the kernel half knows.
-func sizeOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
+// ofName is sizeof("T") or uaddr("FILE:SYMBOL"), of a name that only the kernel half knows.
+func ofName(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	if len(x.Args) != 1 {
 		return u.calling().byUser(f, x, u.calling().captureArgs(x.Args))
 	}

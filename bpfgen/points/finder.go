@@ -131,6 +131,8 @@ type Programs interface {
 	Type(at *binary.File, off dwarf.Offset, btf *kernel.BTF) (kernel.TypeID, error)
 	// TypeNamed is the type of a name in a file, as one of btf.
 	TypeNamed(file, name string, btf *kernel.BTF) (kernel.TypeID, error)
+	// Symbol is what has a name in a file.
+	Symbol(file, name string) (binary.Symbol, error)
 	// Variable is where a variable is in the traced process.
 	Variable(file, name string) (binary.Memory, error)
 }

@@ -48,6 +48,36 @@ func (f *Finder) Variable(file, name string) (Memory, error) {
 	return Memory{Addr: moved + v.Addr}, nil
 }
 
+// A Symbol is something that has a name in the file Path. Addr is its address there.
+type Symbol struct {
+	Path string
+	Addr uint64
+	// Slot is the address of the word that has the address of a variable, which another file of the process may have
+	// instead. HasSlot says that there is such a word.
+	Slot    uint64
+	HasSlot bool
+}
+
+// Symbol finds what has a name in a file, or in the file with its debug information.
+func (f *Finder) Symbol(file, name string) (Symbol, error) {
+	e, _, err := f.file(file)
+	if err != nil {
+		return Symbol{}, err
+	}
+	v, err := elffile.Symbol(e, name)
+	if debug := f.debugFile(e.Path, e); err != nil && debug != nil {
+		if there, none := elffile.Symbol(debug, name); none == nil {
+			v, err = there, nil
+		}
+	}
+	if err != nil {
+		return Symbol{}, err
+	}
+	s := Symbol{Path: e.Path, Addr: v.Addr}
+	s.Slot, s.HasSlot = elffile.SlotOf(e, v.Addr)
+	return s, nil
+}
+
 // wordOf reads a word of a process, by its address.
 func wordOf(pid int, address uint64) (uint64, error) {
 	memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))

@@ -10,8 +10,14 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
-// ErrNoVariable says that a file has no variable of a name.
-var ErrNoVariable = errors.New("no variable")
+// ErrNoVariable says that a file has no variable of a name, ErrNoSymbol that it has none of any kind.
+var (
+	ErrNoVariable = errors.New("no variable")
+	ErrNoSymbol   = errors.New("no symbol")
+)
+
+// noSymbol is the error of each kind of name.
+var noSymbol = map[string]error{"variable": ErrNoVariable, "symbol": ErrNoSymbol}
 
 // A Variable is data of a file that has a name.
 type Variable struct {
@@ -57,33 +63,88 @@ func variableName(symbol string) string {
 	return full[strings.LastIndex(full, ":")+1:]
 }
 
-// Variable finds a variable by its name in the file's symbol tables. Those of
-// threads have no address.
+// Variable finds a variable by its name in the file's symbol tables, or by the name of C++ or Rust that it has in the
+// source. Those of threads have no address.
 func (f *File) Variable(name string) (Variable, error) {
-	var names []string
+	return symbolOfKind(f, name, "variable", elf.STT_OBJECT, elf.STT_TLS)
+}
+
+// Symbol is Variable of whatever has a name in a file: a function or a mark of the linker, too.
+func Symbol(f *File, name string) (Variable, error) {
+	return symbolOfKind(f, name, "symbol", elf.STT_OBJECT, elf.STT_TLS, elf.STT_FUNC, elf.STT_NOTYPE, elf.STT_GNU_IFUNC)
+}
+
+// symbolOfKind is the symbol of one of the kinds that has a name. One that other files can mean stands before others.
+func symbolOfKind(f *File, name, what string, kinds ...elf.SymType) (Variable, error) {
+	all, err := symbolsOf(f, kinds)
+	if err != nil {
+		return Variable{}, err
+	}
+	list := among(all, func(symbol string) bool { return symbol == name })
+	if len(list) == 0 {
+		last := name[strings.LastIndex(name, ":")+1:]
+		last, _, _ = strings.Cut(last, "<")
+		list = among(all, func(symbol string) bool {
+			return strings.Contains(symbol, last) && Mangled(symbol) && DemangleShort(symbol) == name
+		})
+	}
+	if shared := slices.DeleteFunc(slices.Clone(list), isLocal); len(shared) > 0 {
+		list = shared
+	}
+	switch {
+	case len(list) == 0:
+		return Variable{}, fmt.Errorf("%s: %w %s%s", f.Path, noSymbol[what], name, nearby(name, what, all))
+	case slices.ContainsFunc(list, func(s elf.Symbol) bool { return s.Value != list[0].Value }):
+		return Variable{}, fmt.Errorf("%s: %d files of the source have a %s %s of their own", f.Path, len(list), what,
+			name)
+	case elf.ST_TYPE(list[0].Info) == elf.STT_TLS:
+		return Variable{}, fmt.Errorf("%s: %s has a copy in each thread, so it has no address", f.Path, name)
+	case elf.ST_TYPE(list[0].Info) == elf.STT_GNU_IFUNC:
+		return Variable{}, fmt.Errorf("%s: %s is one of several functions, of which the program chooses one when it "+
+			"starts", f.Path, name)
+	}
+	return Variable{list[0].Name, list[0].Value, list[0].Size}, nil
+}
+
+// symbolsOf are the symbols of these kinds that the file itself has.
+func symbolsOf(f *File, kinds []elf.SymType) (out []elf.Symbol, err error) {
 	for _, read := range []func() ([]elf.Symbol, error){f.elf.Symbols, f.elf.DynamicSymbols} {
 		list, err := read()
 		if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
-			return Variable{}, formatError(f.Path, err)
+			return nil, formatError(f.Path, err)
 		}
 		for _, s := range list {
-			kind := elf.ST_TYPE(s.Info)
-			switch {
-			case s.Section == elf.SHN_UNDEF || kind != elf.STT_OBJECT && kind != elf.STT_TLS:
-			case s.Name != name:
-				names = append(names, s.Name)
-			case kind == elf.STT_TLS:
-				return Variable{}, fmt.Errorf("%s: %s has a copy in each thread, so it has no address", f.Path, name)
-			default:
-				return Variable{s.Name, s.Value, s.Size}, nil
+			if s.Section != elf.SHN_UNDEF && s.Name != "" && slices.Contains(kinds, elf.ST_TYPE(s.Info)) {
+				out = append(out, s)
 			}
 		}
 	}
-	hint := ""
-	if near := naming.Suggest(name, names); near != "" {
-		hint = " (did you mean " + near + "?)"
-	} else if len(names) == 0 {
-		hint = ": its names of variables were stripped"
+	return out, nil
+}
+
+func isLocal(s elf.Symbol) bool { return elf.ST_BIND(s.Info) == elf.STB_LOCAL }
+
+// among are the symbols of which the name is wanted.
+func among(all []elf.Symbol, wanted func(name string) bool) (out []elf.Symbol) {
+	for _, s := range all {
+		if wanted(s.Name) {
+			out = append(out, s)
+		}
 	}
-	return Variable{}, fmt.Errorf("%s: %w %s%s", f.Path, ErrNoVariable, name, hint)
+	return out
+}
+
+// nearby says what a name that no symbol has may mean.
+func nearby(name, what string, all []elf.Symbol) string {
+	names := make([]string, len(all))
+	for i, s := range all {
+		names[i] = s.Name
+	}
+	if near := naming.Suggest(name, names); near != "" {
+		return " (did you mean " + near + "?)"
+	}
+	if len(names) == 0 {
+		return ": its names of " + what + "s were stripped"
+	}
+	return ""
 }

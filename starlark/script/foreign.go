@@ -27,7 +27,7 @@ var foreignWords = map[string]string{
 	"buf": "here it is mem", "join": `here it is " ".join(e.args.argv)`, "ntop": "here it is inet",
 	"macaddr": "here it is mac",
 	"reg":     "here it is e.regs.NAME", "kaddr": "addresses of names are not there; ksym(address) gives the name",
-	"uaddr": "addresses of names are not there; usym(address) gives the name", "cat": "a script reads no files",
+	"cat":    "a script reads no files",
 	"system": "here it is run([…]), with --allow-run", "clear": "here it is x.clear()", "delete": "here it is t.pop(k)",
 	"zero": "here it is x.clear()", "trunc": "here it is show(x, top = n)", "normalize": "here it is unit=",
 	"printa": "here it is show", "trace": "here it is print", "tracemem": "here it is mem",

@@ -67,6 +67,10 @@ func (programs) Type(*binary.File, dwarf.Offset, *kernel.BTF) (kernel.TypeID, er
 	return 0, errors.New("there is no debug information")
 }
 
+func (programs) Symbol(file, name string) (binary.Symbol, error) {
+	return binary.Symbol{Path: file}, nil
+}
+
 func (programs) Variable(file, name string) (binary.Memory, error) {
 	return binary.Memory{}, fmt.Errorf("%s: which process? trace one with -p", file)
 }
