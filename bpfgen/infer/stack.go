@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"runtime"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -47,8 +48,8 @@ func (u *unit) walksStacks() {
 	if err != nil {
 		return
 	}
-	at := func(tag, field string) int64 {
-		off, err := btf.OffsetOf(tag, field)
+	at := func(tag string, fields ...string) int64 {
+		off, err := btf.OffsetOf(tag, fields...)
 		if err != nil {
 			return 0
 		}
@@ -67,6 +68,7 @@ func (u *unit) walksStacks() {
 		InstanceStack:  at("return_instance", "stack"),
 		InstanceReturn: at("return_instance", "orig_ret_vaddr"),
 		InstanceNext:   at("return_instance", "next"),
+		Thread:         at("task_struct", threadFields[runtime.GOARCH]...),
 	}
 	if size, ok := btf.SizeOf("struct pt_regs"); ok {
 		t.Walk.Registers = int64(kernelStackSize - size)

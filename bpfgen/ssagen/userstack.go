@@ -240,7 +240,11 @@ func (b stacks) kernelWord(at *ir.Value, off int64) *ir.Value {
 func (b stacks) walkInRounds(w *unwind.Walk, key *region, n int64) {
 	w.Key = func() *ir.Value { return b.addr(key, 0) }
 	done := b.newJoin(types.Type{})
-	b.rounds(n, func(*ir.Value) {
+	most := n
+	if n > 1 { // else the first frame is all
+		most += roundsOfPython
+	}
+	b.rounds(most, func(*ir.Value) {
 		on, stop := b.NewBlock(), b.NewBlock()
 		w.Step(on, stop)
 		b.Begin(stop)
@@ -258,8 +262,12 @@ const (
 	walkWords
 )
 
-// roundsBeside are rounds for return addresses that were replaced, which give no frame.
-const roundsBeside = wire.MaxStack
+// roundsBeside are rounds that give no frame: of return addresses that were replaced, and of what is looked at before
+// frames of Python. roundsOfPython are those where the verifier follows each.
+const (
+	roundsBeside   = wire.MaxStack
+	roundsOfPython = 16
+)
 
 // walkByKernel leaves the loop to the kernel (bpf_loop), which calls a function for each frame.
 func (b stacks) walkByKernel(w *unwind.Walk, n int64) {

@@ -276,6 +276,8 @@ type WalkOffsets struct {
 	// InstanceStack is where such a call begins on the stack, InstanceReturn its return address, and InstanceNext the
 	// pointer to the call around it, in struct return_instance.
 	InstanceStack, InstanceReturn, InstanceNext int64
+	// Thread is the address by which the thread finds its own variables, in struct task_struct.
+	Thread int64
 }
 
 // Records reports whether it is known where the kernel keeps return addresses that it has replaced.

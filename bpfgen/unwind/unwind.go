@@ -44,7 +44,13 @@ const (
 	// stateInstance is the kernel's record of the next call outwards whose return address was replaced (uprobes), 0: it
 	// was not looked for yet.
 	stateInstance
-	stateRegs  // where the kernel keeps the registers with which the walk begins (struct pt_regs), 0: out of reach
+	stateRegs // where the kernel keeps the registers with which the walk begins (struct pt_regs), 0: out of reach
+	// stateInPython is 1 while frames of a call of Python's evaluator are being taken.
+	stateInPython
+	// statePythonThread is the thread of Python that is looked at, 0 before the first one, and pythonKnown when it was
+	// looked for. statePython is its next frame outwards, 0: there is none.
+	statePythonThread
+	statePython
 	stateWords // what was read of the stack: maxWords words
 
 	// The bit that they have in common says that the instruction which is meant lies before pc.
@@ -142,7 +148,8 @@ func (w *Walk) Start(r Registers) {
 	w.set(stateFP, r.FP)
 	w.set(stateLink, link)
 	w.set(stateRegs, r.Saved)
-	for _, field := range []int64{stateSaved, stateStart, stateSize, stateCount, stateInstance} {
+	for _, field := range []int64{stateSaved, stateStart, stateSize, stateCount, stateInstance, stateInPython,
+		statePythonThread, statePython} {
 		w.set(field, zero)
 	}
 	w.set(stateWhy, w.Const(wire.UnwindLimit))
@@ -174,10 +181,16 @@ func (w *Walk) Step(on, stop *ir.Block) {
 	s := &step{Walk: w, on: on, stop: stop, lost: w.NewBlock()}
 	count := w.get(stateCount)
 	s.endIf(ir.UGE, count, w.Most, wire.UnwindLimit)
+	if w.Offsets.Thread != 0 {
+		python{s}.frames(count)
+	}
 	pc := w.get(statePC)
 	w.Store(8, w.Op(ir.OpAdd, w.Memory(), w.Imm(ir.OpShl, count, 3)), w.Addrs, pc)
 	s.pc = w.Op(ir.OpSub, w.Imm(ir.OpLShr, w.Imm(ir.OpShl, pc, 1), 1), w.Imm(ir.OpAnd, w.get(stateBehind), 1))
 	s.mapped(count)
+	if w.Offsets.Thread != 0 {
+		python{s}.enter()
+	}
 	found, none := w.NewBlock(), w.NewBlock()
 	rule := w.Param(found)
 	s.rule(found, none)

@@ -26,7 +26,8 @@ const (
 // Where the kernel keeps return addresses that it has replaced, and the places in what leads there.
 const task, utask, record = 0x1000, 0x2000, 0x3000
 
-var offsets = tree.WalkOffsets{Utask: 8, Instances: 16, InstanceStack: 24, InstanceReturn: 32, InstanceNext: 40}
+var offsets = tree.WalkOffsets{Utask: 8, Instances: 16, InstanceStack: 24, InstanceReturn: 32, InstanceNext: 40,
+	Thread: 48}
 
 // A row says that a rule holds from a place in the code on.
 type row struct{ place, rule uint32 }
@@ -111,6 +112,9 @@ func table() []byte {
 	set(0, 0, 0, 0, 0)
 	set(1, code, code, 2, firstFile)
 	set(2, compiled, compiled, 1, 0)
+	for i, word := range interpreter {
+		binary.LittleEndian.PutUint64(b[wire.UnwindPython+8*i:], word)
+	}
 	return b
 }
 
@@ -170,7 +174,9 @@ func read(m *irtest.Machine, words map[int64]int64, args []int64) (int64, bool, 
 		if !ok {
 			return -14, true, nil // -EFAULT
 		}
-		binary.LittleEndian.PutUint64(to[off:], uint64(word))
+		var b [8]byte
+		binary.LittleEndian.PutUint64(b[:], uint64(word))
+		copy(to[off:], b[:])
 	}
 	return 0, true, nil
 }

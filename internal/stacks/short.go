@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/startrace/startrace/internal/format"
+	"github.com/startrace/startrace/internal/python"
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -20,6 +21,8 @@ type shortStacks struct {
 	all map[string]int
 	// unreached counts those that do not reach the beginning, by program and by why they end (wire.Unwind…, or deeper).
 	unreached map[string]*whys
+	// python counts those that have none of the functions of Python which ran, by program.
+	python map[string]int
 	// ended are processes of which no mappings were seen.
 	ended map[int]int
 }
@@ -70,10 +73,31 @@ func (s *shortStacks) unseen(pid int) {
 	s.ended[pid]++
 }
 
+func (s *shortStacks) pythonless(program string) {
+	if s.python == nil {
+		s.python = map[string]int{}
+	}
+	s.python[program]++
+}
+
+// withoutPython reports whether a stack leads through an interpreter of Python and has none of the functions that it
+// ran.
+func withoutPython(addrs []uint64, frames []value.Frame) bool {
+	if slices.ContainsFunc(addrs, python.IsFrame) {
+		return false
+	}
+	at := slices.IndexFunc(frames, func(f value.Frame) bool { return f.Name == python.Evaluator })
+	return at >= 0 && at < len(frames)-1 // else they are cut off
+}
+
 // lines says what was found.
 func (s *shortStacks) lines() (out []string) {
 	for program, counts := range s.unreached {
 		out = append(out, s.line(program, counts))
+	}
+	for program, n := range s.python {
+		out = append(out, fmt.Sprintf("%d of %s of %s without the functions of Python that ran: "+
+			"known are those of Python 3.11, 3.12 and 3.13", n, format.Count(s.all[program], "stack"), program))
 	}
 	sort.Strings(out)
 	switch n := len(s.ended); {

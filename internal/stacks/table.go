@@ -9,6 +9,7 @@ import (
 	"github.com/cilium/ebpf"
 
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/python"
 	"github.com/startrace/startrace/internal/symbols"
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/value"
@@ -116,7 +117,7 @@ func parseEntry(raw []byte) entry {
 	user := e.owner != 0 && e.owner&wire.StackProgram == 0
 	for i := range e.addrs {
 		e.addrs[i] = order.Uint64(raw[wire.StackAddrs+8*i:])
-		if user && e.addrs[i]&wire.StackMarked != 0 {
+		if user && e.addrs[i]&wire.StackMarked != 0 && !python.IsFrame(e.addrs[i]) {
 			e.unmark(i)
 		}
 	}
@@ -198,6 +199,9 @@ func (t *Table) user(p *symbols.Process, e *entry) *namedStack {
 		out.frames = append(out.frames, one)
 	}
 	t.short.taken(p.Program())
+	if withoutPython(e.addrs, out.frames) {
+		t.short.pythonless(p.Program())
+	}
 	why := min(int(e.mark>>wire.MarkWhyShift), wire.UnwindReasons-1)
 	switch {
 	case !p.Seen():

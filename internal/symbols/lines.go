@@ -7,6 +7,7 @@ import (
 
 	"github.com/startrace/startrace/internal/dwarffile"
 	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/python"
 	"github.com/startrace/startrace/internal/sourcefunc"
 )
 
@@ -211,6 +212,12 @@ func (t *Namer) expand(p *Process, f Frame, at uint64) []Frame {
 
 // Source gives the file and the line of the function itself at an address of a process, "" where that is not known.
 func (t *Namer) Source(p *Process, at uint64) (file string, line int) {
+	if python.IsFrame(at) {
+		if body := t.bodyOf(p, python.Frame(at)); body != nil {
+			return body.Place(python.Frame(at))
+		}
+		return "", 0
+	}
 	calls := t.callsAt(p, at)
 	if len(calls) == 0 {
 		return "", 0

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/startrace/startrace/internal/mapping"
+	"github.com/startrace/startrace/internal/python"
 )
 
 // A Process is one while it runs one program: after exec the same number is
@@ -46,6 +47,8 @@ type Process struct {
 	fruitless int
 	// perf has the functions that the program has compiled itself and tells of in a file.
 	perf perfMap
+	// scripts has the functions of Python of which frames were seen.
+	scripts python.Seen
 }
 
 // An identity changes when a process ends and another gets its number, and
@@ -72,6 +75,12 @@ func (t *Namer) SeeStack(pid int, at uint64, addrs []uint64) *Process {
 	p := t.processes.at(pid, at)
 	if !p.told {
 		p = t.update(p, 0)
+	}
+	if slices.ContainsFunc(addrs, python.IsFrame) {
+		if !p.over {
+			p.scripts.See(p.dir(), addrs)
+		}
+		addrs = slices.DeleteFunc(slices.Clone(addrs), python.IsFrame)
 	}
 	if !p.over && !p.covers(addrs) && (p.fruitless < patience || time.Since(p.read) >= minAge) {
 		t.reread(p)
@@ -103,7 +112,7 @@ func (p *Process) Code(addrs []uint64) []uint64 {
 		return addrs
 	}
 	for i, addr := range addrs {
-		if i > 0 && p.mapping(addr-1) == nil && p.mapping(addr) == nil {
+		if i > 0 && !python.IsFrame(addr) && p.mapping(addr-1) == nil && p.mapping(addr) == nil {
 			return addrs[:i]
 		}
 	}

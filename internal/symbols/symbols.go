@@ -24,6 +24,7 @@ import (
 	"strconv"
 
 	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/python"
 	"github.com/startrace/startrace/internal/until"
 )
 
@@ -130,6 +131,10 @@ func (t *Namer) Frame(pid int, addr uint64) Frame { return t.frame(t.process(pid
 func (t *Namer) Stack(p *Process, addrs []uint64, marked map[int]bool) []Frame {
 	out := make([]Frame, 0, len(addrs))
 	for i, addr := range addrs {
+		if python.IsFrame(addr) {
+			out = append(out, t.script(p, python.Frame(addr)))
+			continue
+		}
 		at, signal := addr, marked[i+1]
 		if behind := (i > 0) != marked[i]; behind && at > 0 && (i == 0 || !signal) {
 			at--
@@ -151,6 +156,40 @@ func (t *Namer) Stack(p *Process, addrs []uint64, marked map[int]bool) []Frame {
 	}
 	return out
 }
+
+// unknownPython is the function of a frame of Python that could not be read.
+const unknownPython = "<unknown Python function>"
+
+// script gives a frame of Python.
+func (t *Namer) script(p *Process, at python.Frame) Frame {
+	out := Frame{Addr: at.Addr(), At: uint64(at), Function: unknownPython}
+	body := t.bodyOf(p, at)
+	if body == nil {
+		return out
+	}
+	out.Function, out.Path = body.Name, body.File
+	if place, known := at.Place(); known && place > 0 {
+		out.Offset = 2 * uint64(place)
+	}
+	if t.Expand {
+		out.File, out.Line = body.Place(at)
+	}
+	return out
+}
+
+// bodyOf is the function of a frame of Python; nil where it is not known. A copy of a process has what that had.
+func (t *Namer) bodyOf(p *Process, at python.Frame) *python.Body {
+	for range mostCopies {
+		if body := p.scripts.At(at); body != nil || !p.copied {
+			return body
+		}
+		p = t.processes.get(p.parent)
+	}
+	return nil
+}
+
+// mostCopies bounds how many parents of a process are asked.
+const mostCopies = 8
 
 // frame finds addr by what lies at the address at.
 func (t *Namer) frame(p *Process, addr, at uint64) Frame {

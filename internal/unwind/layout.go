@@ -68,6 +68,20 @@ func (l *layout) areas() (list []area) {
 	return list
 }
 
+// findPython writes the first interpreter of Python into a table.
+func (l *layout) findPython(table []byte) {
+	for i := range l.code {
+		c := &l.code[i]
+		if c.file == nil || c.file.reading || c.file.python == nil {
+			continue
+		}
+		if areas := areasOf(&c.Mapping, &c.file.packedFile); len(areas) > 0 && areas[0].chunk != 0 {
+			encodePython(table, &c.file.packedFile, areas[0])
+			return
+		}
+	}
+}
+
 // runs are the chunks that the layout's table speaks of.
 func (l *layout) runs() (list []*run) {
 	for _, c := range l.code {
@@ -110,7 +124,9 @@ func (k *Keeper) publish(l *layout) {
 	if len(l.users) == 0 || l.waits() && !l.partial { // its last process may just have been evicted
 		return
 	}
-	s, full := k.slotOf(encode(l.areas()), l.runs())
+	table := encode(l.areas())
+	l.findPython(table)
+	s, full := k.slotOf(table, l.runs())
 	delete(k.unplaced, l)
 	if full {
 		k.unplaced[l] = true

@@ -10,6 +10,7 @@ import (
 	"github.com/startrace/startrace/internal/cfi"
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/mapping"
+	"github.com/startrace/startrace/internal/python"
 	"github.com/startrace/startrace/internal/wire"
 )
 
@@ -70,6 +71,7 @@ func packELF(f *elffile.File) (packedFile, []byte) {
 	if err != nil || len(rows) == 0 {
 		return packedFile{}, nil
 	}
+	p.python = python.Of(f)
 	return p, pack(rows, p.extent)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/mapping"
+	"github.com/startrace/startrace/internal/python"
 	"github.com/startrace/startrace/internal/wire"
 )
 
@@ -31,6 +32,8 @@ type packedFile struct {
 	// before is how many bytes before its first page belong to it: a return address is looked up one byte before the
 	// place to which it leads.
 	before uint64
+	// python is the interpreter in it; nil: there is none.
+	python *python.Interpreter
 }
 
 // areasOf gives what a mapping of a file comes to: of each segment of code that it shows the part that the file has
@@ -91,6 +94,14 @@ func encode(areas []area) []byte {
 		order.PutUint32(e[wire.UnwindEntryChunk:], a.chunk)
 	}
 	return b
+}
+
+// encodePython writes where the interpreter of a file keeps its frames, of which one area is known, into a table.
+func encodePython(table []byte, f *packedFile, a area) {
+	loaded := a.base + f.before - f.first
+	for i, word := range f.python.Words(loaded) {
+		binary.NativeEndian.PutUint64(table[wire.UnwindPython+8*i:], word)
+	}
 }
 
 // join sorts areas by address, without those of the kernel's half of the addresses (vsyscall), and makes one of those

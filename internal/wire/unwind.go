@@ -48,7 +48,8 @@ const (
 	UnwindEntryBase  = 0
 	UnwindEntryPages = 8
 	UnwindEntryChunk = 12
-	UnwindTable      = UnwindEntries + UnwindEntrySize*UnwindMappings
+	UnwindPython     = UnwindEntries + UnwindEntrySize*UnwindMappings // where an interpreter has its frames: see Python
+	UnwindTable      = UnwindPython + 8*PythonWords
 
 	UnwindBehind = 1<<63 - 1 // no address: starts are compared as numbers with a sign
 
