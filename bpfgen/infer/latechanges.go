@@ -135,10 +135,17 @@ func (u *unit) checkHiddenChanges() {
 	}
 	for _, t := range slices.Concat(u.hiddenBefore, u.userUses) {
 		p, of := u.askedBy(t.c.ID, t.probe), use{t.probe, t.c.ID}
-		if t.reads || t.timed || p == nil || said[of] {
+		own := !t.before && u.asked.At(containerUse{t.probe, t.c.ID})
+		if t.reads || t.timed || p == nil && !own || said[of] {
 			continue
 		}
 		said[of] = true
+		if own {
+			u.warnf(t.pos, "%s %s is read by the filter of this probe when an event happens, and may be changed here "+
+				"in user space, some milliseconds later: events that come meanwhile pass. What changes it belongs "+
+				"into kernel=, which runs with the filter", t.c.Kind, name(t.c))
+			continue
+		}
 		if t.before {
 			u.warnf(t.pos, lateBefore, t.c.Kind, name(t.c), p.pos, "may be changed", t.at)
 			continue

@@ -82,3 +82,40 @@ probe("rawtracepoint:sched_switch", lambda e: print(e.comm), where = lambda e: e
 		}
 	}
 }
+
+// What may change a table of the own filter is warned of, in whichever way the table is reached. What only reads it is
+// not.
+//
+// > Where it is not known to be a change, as in a way that is not followed, a warning says so.
+func TestHiddenChangesOfTheOwnFilter(t *testing.T) {
+	for body, want := range map[string]bool{
+		`getattr(t, "set")(e.pid, 1)`:                    true,
+		`l[0][e.pid] = 1`:                                true,
+		`[x.set(e.pid, 1) for x in l]`:                   true,
+		`m(e.pid, 1)`:                                    true,
+		`(t if str(e.pid) == "1" else t)[e.pid] = 1`:     true,
+		`print(t.get(e.pid), e.pid in t, len(t))`:        false,
+		`after("1s", lambda: t.set(1, 1))`:               false,
+		`t[e.pid] = 1; after("1s", lambda: t.pop(1, 0))`: false,
+		`[print(k) for k in sorted(t.keys()) if k > 1]`:  false,
+	} {
+		p := planOf(t, `
+t = table()
+l = [t]
+m = t.set
+def h(e):
+    print(e.comm)
+    `+body+`
+probe("rawtracepoint:sched_wakeup", h, where = lambda e: e.pid not in t)
+`)
+		r, err := infer.Plan(p, testFacts(t), infer.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", body, err)
+			continue
+		}
+		const may = "is read by the filter of this probe when an event happens, and may be changed here"
+		if got := strings.Contains(fmt.Sprint(r.Warnings), may); got != want {
+			t.Errorf("%s: warnings: %v", body, r.Warnings)
+		}
+	}
+}

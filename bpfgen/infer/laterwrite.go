@@ -22,7 +22,7 @@ var changing = map[string]bool{"set": true, "add": true, "pop": true, "remove": 
 // message, the same change as kernel= has it.
 func (u laterWrites) changes(of uval, pos plan.Pos, what func(name string) string) {
 	ref, ok := of.v.c.(plan.Ref)
-	if !ok || !of.known || u.pr.u.plan.Placement != plan.ByNeed {
+	if !ok || !of.known || u.pr.u.plan.Placement != plan.ByNeed || u.frame.inTimer(map[*uframe]bool{}) {
 		return
 	}
 	c := ref.Container
@@ -95,6 +95,9 @@ func (u laterWrites) asksKernel(s syntax.Stmt) {
 	if c == nil || !u.askedElsewhere(c) || u.pr.u.allLate[c.ID] {
 		return
 	}
+	for _, x := range operands(s) { // what user space needs of them stays, whatever becomes of the walk for the kernel
+		u.expr(x)
+	}
 	m := u.b.mark()
 	_, r := u.b.tries(emit)
 	u.b.back(m)
@@ -131,6 +134,19 @@ func (u laterWrites) change(s syntax.Stmt) (*plan.Container, func()) {
 		return c, func() { u.b.tables().containerMethod(c, dot.Name.Name, u.argsInKernel(x.Args), x.Lparen) }
 	}
 	return nil, nil
+}
+
+// operands are the keys and values of a change.
+func operands(s syntax.Stmt) (out []syntax.Expr) {
+	switch s := s.(type) {
+	case *syntax.AssignStmt:
+		return []syntax.Expr{unparen(s.LHS).(*syntax.IndexExpr).Y, s.RHS}
+	case *syntax.ExprStmt:
+		for _, a := range unparen(s.X).(*syntax.CallExpr).Args {
+			out = append(out, argValue(a))
+		}
+	}
+	return out
 }
 
 func (u laterWrites) argsInKernel(list []syntax.Expr) []arg {

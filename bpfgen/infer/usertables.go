@@ -15,6 +15,7 @@ func (u *unit) checkBothSides() {
 	type use struct{ probe, container int }
 	list := slices.Concat(u.userUsesBefore, u.userUses)
 	changed, said := map[use]bool{}, map[use]bool{}
+	list = slices.DeleteFunc(list, func(t userUse) bool { return t.timed && !t.reads }) // of a time of its own
 	for _, t := range list {
 		if !t.reads {
 			changed[use{t.probe, t.c.ID}] = true

@@ -333,3 +333,22 @@ func (s *lateScript) checkRun(t *testing.T, binary string) {
 		}
 	}
 }
+
+// A change that is late has what it needs of the start of a span.
+func TestLateChangeOfAStart(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "gcc -O1 -g", "registers.c", registers)
+	e := startrace(t, script(t, fmt.Sprintf(`T = table()
+L = [1]
+def writes(e):
+    print("at", e.args.k)
+    if e.start.args.k in (3, 5):
+        T.add((e.start.args.k + len(L)) %% 5, e.args.k)
+probe(span("uprobe:%[1]s:reg", "uprobe:%[1]s:use", key = lambda e: e.args.k), writes)
+probe("uprobe:%[1]s:use", lambda e: None, where = lambda e: e.args.k in T)
+at_exit(lambda: print("table", sorted(T.items())))
+`, binary)), "-c", binary).ok(t)
+	if !strings.Contains(e.stdout, "at 9\ntable [(1, 5), (4, 3)]\n") {
+		t.Errorf("%s\n%s", e.stdout, e.stderr)
+	}
+}
