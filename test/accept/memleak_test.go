@@ -2,6 +2,7 @@ package accept
 
 import (
 	"fmt"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -142,5 +143,32 @@ func TestMemleakJSON(t *testing.T) {
 	}
 	if !strings.Contains(e.stdout, `1 allocation of process `) {
 		t.Error(excerpt(e.stdout))
+	}
+}
+
+// With less room the report fits into a control group whose limit the table of all allocations would exceed, and what
+// there was no room for is said to be lost.
+func TestMemleakRoom(t *testing.T) {
+	needTracing(t)
+	const room, made = 1000, 1500
+	binary := need.Built(t, "gcc -g", "leaks.c", fmt.Sprintf(`#include <stdlib.h>
+void *volatile kept;
+int main(void) {
+	for (int i = 0; i < %d; i++)
+		kept = malloc(24);
+}
+`, made))
+	cmd := exec.Command("sh", "-c", `echo $$ >"$0" && exec "$@"`, limited(t, 100<<20), program(t, "startrace"),
+		"memleak", "--room", fmt.Sprint(room), "-c", binary)
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %s", err, excerpt(stderr.String()))
+	}
+	e := ended{stdout: stdout.String(), stderr: stderr.String()}
+	kept := number(t, e.stdout, `(?m)^\d+ bytes in (\d+) allocations of process \d+ not freed, from\n +malloc .*\n +main `)
+	lost := number(t, e.stderr, `(?m)^startrace: (\d+) updates of held lost: all its entries are in use`)
+	if kept > room || kept < room*9/10 || kept+lost < made {
+		t.Errorf("%d kept and %d lost of %d, with room for %d", kept, lost, made, room)
 	}
 }
