@@ -234,6 +234,27 @@ func TestMiniDebug(t *testing.T) {
 	}
 }
 
+// Where memory is scarce, what a table takes is asked for before it is read: also for Go's, where there are no symbols.
+func TestFunctionsMemory(t *testing.T) {
+	for _, flags := range [][]string{nil, {"-ldflags=-s -w"}, {"-buildmode=pie", "-ldflags=-s -w"}} {
+		f := open(t, compileGo(t, "amd64", flags...), Options{})
+		asked := f.FunctionsMemory()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := f.Functions(); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		// Of all that is allocated a part is garbage soon. For any file 1 MB is asked for, beside what it has.
+		if took := after.TotalAlloc - before.TotalAlloc; took > 2*(asked-1<<20) {
+			t.Errorf("%v: it asks for %d KB and allocates %d KB", flags, asked>>10, took>>10)
+		}
+		if n := f.FunctionsMemory(); n != 0 {
+			t.Errorf("%v: it asks for %d KB for functions that were read", flags, n>>10)
+		}
+	}
+}
+
 func TestGolang(t *testing.T) {
 	for _, c := range []struct {
 		arch  string

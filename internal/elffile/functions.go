@@ -20,22 +20,47 @@ func (f *File) Functions() ([]Function, error) {
 	return t.list, nil
 }
 
-// FunctionsMemory is about how many bytes it takes to read the functions: those of symbols, which are there in three
-// forms on the way, and of Go's table.
-func (f *File) FunctionsMemory() (n uint64) {
-	const least, forms = 1 << 20, 7
+// FunctionsMemory is about how many bytes it takes to read the functions, from wherever they are read (readFunctions).
+func (f *File) FunctionsMemory() uint64 {
+	const least = 1 << 20
 	if f.functions != nil || f.elf == nil {
 		return 0
 	}
-	for _, s := range f.elf.Sections {
-		switch size := min(s.Size, uint64(f.size)); {
+	n := least + symbolsMemory(f.elf, f.size)
+	if f.elf.SectionByType(elf.SHT_SYMTAB) == nil {
+		n += otherTablesMemory(f)
+	}
+	return n
+}
+
+// symbolsMemory is that of the symbols of a file, which are there in three forms on the way.
+func symbolsMemory(f *elf.File, most int64) (n uint64) {
+	const forms = 7
+	for _, s := range f.Sections {
+		switch size := min(s.Size, uint64(most)); {
 		case s.Type == elf.SHT_SYMTAB || s.Type == elf.SHT_DYNSYM:
 			n += forms * size
 		case s.Type == elf.SHT_STRTAB:
 			n += 2 * size
 		}
 	}
-	return least + n
+	return n
+}
+
+// otherTablesMemory is that of the tables that are read where a file has no full one: one of them is.
+func otherTablesMemory(f *File) uint64 {
+	const unpacker, unpacked = 10 << 20, 8 // what xz keeps of what it has written, and what comes out of it
+	if other, file, err := openDebugFile(f); other != nil && err == nil {
+		defer file.Close()
+		return symbolsMemory(other.elf, other.size)
+	}
+	if s := f.elf.Section(".gnu_debugdata"); s != nil {
+		return unpacker + unpacked*min(s.Size, uint64(f.size))
+	}
+	if s := f.goTableSection(); s != nil {
+		return min(s.Size, uint64(f.size)) / 2 * 5
+	}
+	return 0
 }
 
 func (f *File) table() *functionTable {

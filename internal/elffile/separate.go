@@ -171,20 +171,29 @@ func (f debugSearch) matches(path string, sum *uint32) bool {
 }
 
 func (f *File) addDebugFile(t *functionTable) error {
-	path := f.DebugFile()
-	if path == "" {
-		return nil
-	}
-	file, size, err := regular(path)
-	if err != nil {
+	other, file, err := openDebugFile(f)
+	if other == nil {
 		return err
 	}
 	defer file.Close()
-	other, err := newFile(path, file, size, Options{Machine: f.Machine, companion: true})
-	if err != nil {
-		return err
-	}
 	return f.add(t, other.elf, elf.SHT_SYMTAB, FromDebugFile)
+}
+
+// openDebugFile opens the separate debug file of f, for whoever closes file; nil if there is none.
+func openDebugFile(f *File) (other *File, file io.Closer, err error) {
+	path := f.DebugFile()
+	if path == "" {
+		return nil, nil, nil
+	}
+	opened, size, err := regular(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if other, err = newFile(path, opened, size, Options{Machine: f.Machine, companion: true}); err != nil {
+		opened.Close()
+		return nil, nil, err
+	}
+	return other, opened, nil
 }
 
 // maxMiniDebug bounds what .gnu_debugdata unpacks to: a symbol table without

@@ -141,6 +141,9 @@ func (b *Budget) look(collection, live, goal uint64) {
 	} else if enough := live + live/4; goal < enough {
 		soft += enough - goal
 	}
+	if soft > b.soft {
+		soft = max(b.soft, min(soft, mostInGroup()))
+	}
 	if soft != b.soft {
 		b.soft = soft
 		debug.SetMemoryLimit(int64(soft))
@@ -194,14 +197,10 @@ func (b *Budget) Fit() error {
 	if err := leaves(InGroup(), room); err != nil {
 		return err
 	}
-	has := read("memory/classes/total:bytes") - read("memory/classes/heap/released:bytes")
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.base = min(read("gc/heap/live:bytes"), least) // of which little can be the script's
-	if soft := max(least, has+InGroup()/2); soft < b.soft && !b.closed.Load() {
-		b.soft = soft
-		debug.SetMemoryLimit(int64(soft))
-	}
+	b.mu.Unlock()
+	b.keep()
 	return nil
 }
 

@@ -27,7 +27,30 @@ func (b *Budget) Enter(n uint64) (leave func(), err error) {
 		return nil, fmt.Errorf("the control group (cgroup) of startrace leaves %s of memory, and that wants %s: raise "+
 			"its limit", inMB(left), inMB(n+spare+1<<20-1))
 	}
+	b.keep()
 	return b.in(n, b.narrow.Unlock), nil
+}
+
+// keep makes the collector keep to half of what the control group leaves, where that is less than it may have so far:
+// the kernel takes of the same memory.
+func (b *Budget) keep() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if soft := max(least, taken()+InGroup()/2); soft < b.soft && !b.closed.Load() {
+		b.soft = soft
+		debug.SetMemoryLimit(int64(soft))
+	}
+}
+
+// taken is what the runtime has of the machine.
+func taken() uint64 {
+	return read("memory/classes/total:bytes") - read("memory/classes/heap/released:bytes")
+}
+
+// mostInGroup is what the runtime may have at most in this control group.
+func mostInGroup() uint64 {
+	left := InGroup()
+	return taken() + left - min(left, spare)
 }
 
 // in notes that somebody takes n bytes, until what it gives is called, which calls left.

@@ -86,8 +86,20 @@ func (k *Keeper) guarded(work func()) {
 // mostFiles bounds those that are remembered though no process has them, as those without rules.
 const mostFiles = 1 << 14
 
-// least is how many bytes it takes to read any file.
-const least = 1 << 20
+// packingBytes is about how many bytes it takes to read the rules of a file: of tables of 5 MB (libLLVM) 44 MB.
+func packingBytes(elf *elffile.File) uint64 {
+	const least, each = 1 << 20, 12
+	bytes := uint64(least)
+	if elf.Size() == 0 { // it is no file, as the code of uprobes
+		return bytes
+	}
+	for _, name := range []string{".eh_frame", ".debug_frame"} {
+		if _, size, err := elf.SectionReader(name); err == nil {
+			bytes += each * uint64(size)
+		}
+	}
+	return bytes
+}
 
 // readFile reads a file and lets those know who wait for it. What is wrong with the file leaves it without rules.
 func (k *Keeper) readFile(f *file, from contents) {
@@ -105,15 +117,14 @@ func (k *Keeper) readFile(f *file, from contents) {
 	case k.shares(f, buildOf(elf)):
 		return
 	}
-	leave, err := k.room.Enter(min(largeFile, least+uint64(elf.Size())/2))
+	leave, err := k.room.Enter(packingBytes(elf))
 	if err != nil {
-		k.tell("the rules of some programs are not read, so stacks can be short or wrong in their code without frame " +
-			"pointers: " + err.Error())
+		k.unread(err)
 		k.done(f, packedFile{}, nil)
 		return
 	}
-	defer leave()
 	packed, chunks := from.pack(elf)
+	leave()
 	var r *run
 	if len(chunks) > 0 {
 		r = k.write(chunks)
@@ -123,6 +134,12 @@ func (k *Keeper) readFile(f *file, from contents) {
 	}
 	k.done(f, packed, r)
 	k.growAhead()
+}
+
+// unread says why there was no room for the rules of a file.
+func (k *Keeper) unread(why error) {
+	k.tell("the rules of some programs are not read, so stacks can be short or wrong in their code without frame " +
+		"pointers: " + why.Error())
 }
 
 // buildOf tells builds apart, "" where it is not known: by the id and, since anyone can write one, by what the file
@@ -169,7 +186,17 @@ func (k *Keeper) write(chunks []byte) *run {
 			"pointers")
 		return nil
 	}
-	if !k.grow(1+(first+n-1)/wire.UnwindSegment) || !k.put(first, chunks) {
+	segments := 1 + (first+n-1)/wire.UnwindSegment
+	leave, err := k.room.Enter(uint64(len(chunks)) + k.growth(segments))
+	if err != nil {
+		k.unread(err)
+		k.mu.Lock()
+		k.space.give(first, n)
+		k.mu.Unlock()
+		return nil
+	}
+	defer leave()
+	if !k.grow(segments) || !k.put(first, chunks) {
 		return nil // what may be half written is not used again
 	}
 	return &run{first: first, n: n, refs: 1}
@@ -268,7 +295,14 @@ func (k *Keeper) grow(n int) bool {
 	return k.checked(failed)
 }
 
-// growAhead makes a segment before it is needed.
+// growth is how many bytes the kernel takes for the segments that are missing of n.
+func (k *Keeper) growth(n int) uint64 {
+	k.growing.Lock()
+	defer k.growing.Unlock()
+	return uint64(max(0, n-k.made)) * wire.UnwindSegment * wire.UnwindChunk
+}
+
+// growAhead makes a segment before it is needed, if there is memory for it.
 func (k *Keeper) growAhead() {
 	k.mu.Lock()
 	last := len(k.space.taken)
@@ -277,7 +311,11 @@ func (k *Keeper) growAhead() {
 	}
 	most := (len(k.space.taken) + wire.UnwindSegment - 1) / wire.UnwindSegment
 	k.mu.Unlock()
-	k.grow(min(most, 1+(last+ahead)/wire.UnwindSegment))
+	n := min(most, 1+(last+ahead)/wire.UnwindSegment)
+	if leave, err := k.room.Enter(k.growth(n)); err == nil {
+		defer leave()
+		k.grow(n)
+	}
 }
 
 // ahead is how many chunks are to be there for the next files.

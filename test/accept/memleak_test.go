@@ -166,7 +166,7 @@ int main(void) {
 		t.Fatalf("%v: %s", err, excerpt(stderr.String()))
 	}
 	e := ended{stdout: stdout.String(), stderr: stderr.String()}
-	kept := number(t, e.stdout, `(?m)^\d+ bytes in (\d+) allocations of process \d+ not freed, from\n +malloc .*\n +main `)
+	kept := number(t, e.stdout, `(?m)^\d+ bytes in (\d+) allocations of .* not freed, from\n +malloc .*\n +main `)
 	lost := number(t, e.stderr, `(?m)^startrace: (\d+) updates of held lost: all its entries are in use`)
 	if kept > room || kept < room*9/10 || kept+lost < made {
 		t.Errorf("%d kept and %d lost of %d, with room for %d", kept, lost, made, room)
