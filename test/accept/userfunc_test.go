@@ -255,6 +255,15 @@ func TestDepthsOfList(t *testing.T) {
 	}
 }
 
+// > Where `where=` is asked at the start, as it is beside `start=`, the calls that it drops do not count.
+func TestDepthsOfFilteredCalls(t *testing.T) {
+	for start, depth := range map[string]int{"": 2, ", start = lambda e: None": 1} {
+		e := onTarget(t, "calls", `probe("ufunc:BIN:factorial", lambda e: print("call", e.args[0], e.depth),
+      where = lambda e: e.args[0] != 2`+start+`)`, "factorial", "3")
+		equalLines(t, sorted(e.stdout, "call"), []string{fmt.Sprint("call 1 ", depth), "call 3 0"})
+	}
+}
+
 // Calls that longjmp leaves are dropped and counted, and the depth stays right.
 //
 // > Calls that are left in another way (longjmp, an exception, a coroutine that is never continued) are dropped when
