@@ -34,6 +34,9 @@ the low 8 bits of n.`},
 		Doc: "The size of a type of the kernel, or of one that types() has declared."},
 	{Name: "types", Family: "kernel", Signature: `types("struct order { u32 id; char *name; };")`, call: declareTypes,
 		Doc: "Declares types of the script in the language C, for cast, container_of and sizeof."},
+	{Name: "struct", Family: "kernel", Signature: `struct("id", "u32", "name", "char *")`, call: declareStruct,
+		Doc: `Declares a struct of the script by the names and types of its members, or by a text in C:
+struct("u32 id; char *name;"). Its value is the name of the struct, for cast, container_of and sizeof.`},
 }
 
 // declareTypes keeps the text, which is read with the types of the kernel when the probes are compiled.
@@ -44,6 +47,52 @@ func declareTypes(e *Env, c *call) (starlark.Value, error) {
 	}
 	e.types = append(e.types, plan.TypesText{Text: text, Pos: c.pos()})
 	return starlark.None, nil
+}
+
+// declareStruct declares a struct of the script, by the names and types of its members or by a text in C. Its value is
+// the name by which cast and the other ones know it.
+func declareStruct(e *Env, c *call) (starlark.Value, error) {
+	words := make([]string, len(c.args))
+	for i, v := range c.args {
+		word, ok := starlark.AsString(v)
+		if !ok {
+			return nil, fmt.Errorf("struct takes names and types of members, or a text in C: got a %s as number %d",
+				v.Type(), i+1)
+		}
+		words[i] = word
+	}
+	if len(c.kwargs) > 0 {
+		return nil, errors.New("struct declares a type, by names and types of members; a value is record(name = value)")
+	}
+	if len(words) == 0 || len(words) > 1 && len(words)%2 == 1 {
+		return nil, errors.New(`struct takes a name and a type for each member: struct("id", "u32", "name", "char *")`)
+	}
+	text := membersOf(words)
+	for _, t := range e.types {
+		if name, rest, ok := strings.Cut(t.Text, " {"); t.Made && ok && rest == text {
+			return starlark.String(name), nil
+		}
+	}
+	name := fmt.Sprintf("struct struct_%d", len(e.types)+1)
+	e.types = append(e.types, plan.TypesText{Text: name + " {" + text, Pos: c.pos(), Made: true})
+	return starlark.String(name), nil
+}
+
+// membersOf are the members of a struct as C writes them, with the end of the struct. One word is in C already.
+func membersOf(words []string) string {
+	if len(words) == 1 {
+		return " " + strings.TrimSpace(words[0]) + " };"
+	}
+	var b strings.Builder
+	for i := 0; i < len(words); i += 2 {
+		of, name := strings.TrimSpace(words[i+1]), words[i]
+		if at := strings.IndexAny(of, "[:"); at >= 0 { // char[16], u32:3
+			name += of[at:]
+			of = of[:at]
+		}
+		b.WriteString(" " + of + " " + name + ";")
+	}
+	return b.String() + " };"
 }
 
 // sizeOf is the size in bytes of a type that was declared before, or that the kernel has.

@@ -92,6 +92,7 @@ func rows() []builtin {
 			atTop: "declare it at the top level or in main(), and switch it by p.disable() and p.enable()"},
 		{name: "event", deed: Declares}, {name: "first", deed: Declares},
 		{name: "span", deed: Declares}, {name: "limits", deed: Declares}, {name: "types", deed: Declares},
+		{name: "struct", deed: Declares},
 		{name: "usage", deed: Declares},
 		{name: "expression", deed: Declares}, {name: "spelling", deed: Declares},
 		{name: "flag", deed: Declares, instead: ": give it a name at the top, outside of the function"},

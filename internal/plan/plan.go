@@ -56,12 +56,17 @@ type TypesText struct {
 	Text string
 	// Pos is the place of the call, which is that of its parenthesis.
 	Pos Pos
+	// Made says that the script has the text in another form, so that its mistakes are at the call.
+	Made bool
 }
 
 // At is the place in the script of a line and a column of the text, both counted from 1. The literal is taken to stand
 // behind the parenthesis, as long ones do, and to have three quotes where it has several lines.
 func (t TypesText) At(line, column int) Pos {
 	out := t.Pos
+	if t.Made {
+		return out
+	}
 	if line == 1 {
 		out.Col += int32(column) + 1
 		if strings.Contains(t.Text, "\n") {

@@ -207,3 +207,39 @@ func TestMistakesInTypes(t *testing.T) {
 		t.Errorf("%s", e.stderr)
 	}
 }
+
+// One struct is declared without a text in C, too, or with the members alone; the same members are the same struct.
+//
+// > `struct("id", "u32", "name", "char *")` declares one struct by the names and types of its members.
+// > Its value is the name of the struct, for these functions.
+// > `struct("u32 id; char *name;")` is the same in C.
+// > Declares a struct of the script by the names and types of its members, or by a text in C: struct("u32 id; char
+// > *name;").
+// > Its value is the name of the struct, for cast, container_of and sizeof.
+func TestStructOfAScript(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, "gcc -O0", "orders.c", orders)
+	e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+cust = struct("name", "char *", "age", "int", "next", "void *")
+same = struct("char *name; int age; void *next;")
+at = struct("x", "short", "y", "short")
+order = struct("id", "u32", "name", "char *", "at", at, "a", "unsigned:3", "b", "unsigned : 7", "c", "int",
+               "tag", "char[8]", "i", "int", "who", cust + " *", "list", cust + "[2]", "total", "double",
+               "m", "u8[2][3]")
+
+def values(e):
+    o = cast(order, e.args[0])
+    inner = container_of(e.args[0] + 16, order, "at")
+    return (o.id, o.name, o.at.y, o.a, o.b, o.c, o.tag, o.i, o.who.age, o.list[1].name, cast(cust, o.who.next).age,
+            o.total, o.m[1][2], inner.id, cast(order + " *", e.args[0])[1].id, sizeof(order))
+
+probe("uprobe:BIN:take", lambda e: print(values(e)))
+probe("uprobe:BIN:take", lambda e: print(e.value), kernel = values)
+print(sizeof(cust), sizeof(order), same == cust, struct("x", "short", "y", "short") == at)
+`, "BIN", binary)), "-c", binary).ok(t)
+	want := `(7, "first", 4, 5, 99, 5, "tagged", 11, 40, "l1", 30, 2.5, 6, 7, 8, 112)`
+	if out := strings.TrimSpace(e.stdout); out != "24 112 False True\n"+want+"\n"+want {
+		t.Errorf("got\n%s\nwant\n%s twice", out, want)
+	}
+}
