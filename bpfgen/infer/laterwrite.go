@@ -99,7 +99,9 @@ func (u laterWrites) asksKernel(s syntax.Stmt) {
 		u.expr(x)
 	}
 	m := u.b.mark()
+	u.proj.trial = true
 	_, r := u.b.tries(emit)
+	u.proj.trial = false
 	u.b.back(m)
 	l := u.proj.later
 	u.frame.kernelCan = r == nil && !u.hasElsewhere(c, s) &&

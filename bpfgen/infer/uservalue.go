@@ -129,6 +129,9 @@ func anyLeads(list []uval) bool {
 
 // capture makes x a value of user space: the record gets a field for each part of the event that x is made of.
 func (u *userWalk) capture(x uval) {
+	if u.proj.trial {
+		return
+	}
 	x.fn.mayLeave()
 	if !x.part {
 		return

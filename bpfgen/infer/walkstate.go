@@ -87,6 +87,9 @@ type projection struct {
 	elements map[copySite][]syntax.Expr
 	// siteName is the expression of each slot as a field's name.
 	siteName []string
+	// trial is set while a statement is walked only to see whether the kernel could do what it does: that walk is taken
+	// back, so it captures nothing.
+	trial bool
 	// drops are the expressions that user space need not compute, if nothing of what they are made of is sent in the
 	// end.
 	drops []drop
