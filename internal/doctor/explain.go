@@ -52,7 +52,8 @@ func (m *Machine) causeOf(err error) *Problem {
 	}
 	problems := m.Problems()
 	for _, p := range problems {
-		if slices.Contains(may, p.ID) && (p.Fatal || p.ID == "tracefs" || p.ID == "btf") {
+		if slices.Contains(may, p.ID) && (p.Fatal || p.ID == "tracefs" || p.ID == "btf" ||
+			p.ID == "lockdown" && m.Lockdown == "confidentiality") {
 			return &p
 		}
 	}

@@ -17,8 +17,10 @@ func (m *Machine) points() []Kind {
 	return out
 }
 
+// works reports whether a kind can be traced by a script that only counts. Programs of calls read the kernel's memory in
+// any case: it says whose call it is.
 func (m *Machine) works(k *point.Kind) bool {
-	if !m.mayTrace() || m.Tried[kernel.WayMemory] != nil || m.lists(k) != nil {
+	if !m.mayTrace() || m.Tried[kernel.WayMemory] != nil && k.Calls() || m.lists(k) != nil {
 		return false
 	}
 	for _, w := range k.Ways {
@@ -72,7 +74,7 @@ func (m *Machine) kinds() (out []Finding) {
 // refusedPoints: the rights to trace are there, and the kernel wants more for some
 // kinds of points. Where it refuses perf events at all, that is another problem.
 func (m *Machine) refusedPoints() *Problem {
-	if !m.mayTrace() || m.forbidden() != nil || m.paranoid() != nil {
+	if !m.mayTrace() || m.forbidden() != nil || m.paranoid() != nil || m.confidentiality() != nil {
 		return nil
 	}
 	kinds := m.refusedKinds()

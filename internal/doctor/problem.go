@@ -84,9 +84,14 @@ func (m *Machine) confidentiality() *Problem {
 	if m.Lockdown != "confidentiality" {
 		return nil
 	}
-	return &Problem{ID: "lockdown", Fatal: true, Remedy: m.unlock(),
+	p := &Problem{ID: "lockdown", Fatal: true, Remedy: m.unlock(),
 		Cause: "the kernel is locked down (confidentiality): programs may not read its memory, " +
 			"and tracefs is closed, which has the tracepoints"}
+	if m.mayTrace() {
+		p.Fatal, p.Loss = false, "tracepoints, system calls, calls of functions with their ends, -c, -f, and all that "+
+			"reads memory of the kernel"
+	}
+	return p
 }
 
 // unlock says how to get rid of a lockdown: it cannot be lifted at run time.

@@ -3,6 +3,7 @@ package accept
 import (
 	"encoding/json"
 	"fmt"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -28,9 +29,9 @@ var attachable = map[string]string{
 // capabilities and for one with none. Its verdict is not that all is well where more rights would attach more.
 func TestDoctorPoints(t *testing.T) {
 	needTracing(t)
-	root := attachedKinds(t, nil)
+	root := attachedKinds(t, nil, attachesBesideCommand)
 	for _, flags := range [][]string{{"-uid", nobody, "-caps", documented}, {"-uid", nobody, "-caps", ""}} {
-		verdict, works := attachedKinds(t, flags), false
+		verdict, works := attachedKinds(t, flags, attachesBesideCommand), false
 		for kind, attached := range root.works {
 			if attached && !verdict.works[kind] && verdict.is == "works" {
 				t.Errorf("%q: the doctor says that all is well, and root can trace %s", flags, kind)
@@ -44,6 +45,42 @@ func TestDoctorPoints(t *testing.T) {
 	tried.Many(t, "%d kinds, %d users", len(attachable), 3)
 }
 
+// Under lockdown=confidentiality a script that only counts is attached to what the doctor says, without -c.
+func TestDoctorPointsInLockdown(t *testing.T) {
+	if !lockedDown() {
+		t.Skip("needs a kernel in lockdown=confidentiality (make test-vm)")
+	}
+	verdict := attachedKinds(t, nil, attachesAlone)
+	if verdict.is != "partly" {
+		t.Errorf("the verdict is %s", verdict.is)
+	}
+	tried.Many(t, "%d kinds", len(attachable))
+}
+
+// attachesBesideCommand runs a probe at a point with a command.
+func attachesBesideCommand(t *testing.T, flags []string, text string) ended {
+	return confined(t, flags, "-e", fmt.Sprintf("probe(%q, lambda e: None)", text), "-c",
+		program(t, "workload")+" getppid 1")
+}
+
+// attachesAlone runs a probe that counts. Whose variable a watchpoint is at has to be said.
+func attachesAlone(t *testing.T, flags []string, text string) ended {
+	args := []string{"-e", "n = count()", "-e", fmt.Sprintf("probe(%q, kernel = lambda e: n.add())", text),
+		"--duration", "100ms"}
+	if strings.HasPrefix(text, "watchpoint:") {
+		cmd := exec.Command(program(t, "workload"), "stores", "endless")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}()
+		args = append(args, "-p", fmt.Sprint(cmd.Process.Pid))
+	}
+	return confined(t, flags, args...)
+}
+
 // verdict is what the doctor says of a machine and of kinds of points.
 type verdict struct {
 	is    string
@@ -51,7 +88,7 @@ type verdict struct {
 }
 
 // attachedKinds compares the doctor's points with what attaching comes to.
-func attachedKinds(t *testing.T, flags []string) verdict {
+func attachedKinds(t *testing.T, flags []string, attach func(*testing.T, []string, string) ended) verdict {
 	t.Helper()
 	e := confined(t, flags, "doctor", "--json")
 	var r struct {
@@ -72,8 +109,7 @@ func attachedKinds(t *testing.T, flags []string) verdict {
 			continue
 		}
 		text = strings.ReplaceAll(text, "WORKLOAD", program(t, "workload"))
-		e := confined(t, flags, "-e", fmt.Sprintf("probe(%q, lambda e: None)", text), "-c",
-			program(t, "workload")+" getppid 1")
+		e := attach(t, flags, text)
 		if attached := e.status == 0 && strings.Contains(e.stderr, "Attached 1 probe"); attached != p.Works {
 			t.Errorf("%q: the doctor says that %s works: %v; attached: %v\n%s\n%s", flags, p.Kind, p.Works, attached,
 				text, excerpt(e.stderr))
