@@ -95,9 +95,6 @@ func (u laterWrites) asksKernel(s syntax.Stmt) {
 	if c == nil || !u.askedElsewhere(c) || u.pr.u.allLate[c.ID] {
 		return
 	}
-	for _, x := range operands(s) { // what user space needs of them stays, whatever becomes of the walk for the kernel
-		u.expr(x)
-	}
 	m := u.b.mark()
 	u.proj.trial = true
 	_, r := u.b.tries(emit)
@@ -136,19 +133,6 @@ func (u laterWrites) change(s syntax.Stmt) (*plan.Container, func()) {
 		return c, func() { u.b.tables().containerMethod(c, dot.Name.Name, u.argsInKernel(x.Args), x.Lparen) }
 	}
 	return nil, nil
-}
-
-// operands are the keys and values of a change.
-func operands(s syntax.Stmt) (out []syntax.Expr) {
-	switch s := s.(type) {
-	case *syntax.AssignStmt:
-		return []syntax.Expr{unparen(s.LHS).(*syntax.IndexExpr).Y, s.RHS}
-	case *syntax.ExprStmt:
-		for _, a := range unparen(s.X).(*syntax.CallExpr).Args {
-			out = append(out, argValue(a))
-		}
-	}
-	return out
 }
 
 func (u laterWrites) argsInKernel(list []syntax.Expr) []arg {

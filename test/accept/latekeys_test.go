@@ -16,7 +16,6 @@ def h(e):
     CHANGE
 probe(span("uprobe:BINARY:begins", "uprobe:BINARY:ends", key = lambda e: e.args.a), h)
 at_exit(lambda: print("END", sorted([str(x) for x in T.items()])))
-READER
 `
 
 // Handlers that are late write what they would write anywhere: parts of the event beside what only user space knows,
@@ -51,8 +50,9 @@ int main(void) {
 		for change, ask := range changes {
 			t.Run(before+";"+change, func(t *testing.T) {
 				run := func(reader string) string {
-					text := strings.NewReplacer("BEFORE", strings.TrimSpace(before+"\n    pass"), "CHANGE", change,
-						"READER", strings.NewReplacer("ASK", ask, "BINARY", binary).Replace(reader), "BINARY", binary).Replace(mixedScript)
+					names := strings.NewReplacer("BEFORE", strings.TrimSpace(before+"\n    pass"), "CHANGE", change,
+						"ASK", ask, "BINARY", binary)
+					text := names.Replace(mixedScript + reader)
 					return startrace(t, "-q", script(t, text), "-c", binary).ok(t).stdout
 				}
 				const reader = `probe("uprobe:BINARY:asks", lambda e: sprintf("x"), where = lambda e: ASK)`
