@@ -17,8 +17,8 @@ func (m *Machine) points() []Kind {
 	return out
 }
 
-// works reports whether a kind can be traced by a script that only counts. Programs of calls read the kernel's memory in
-// any case: it says whose call it is.
+// works reports whether a kind can be traced by a script that only counts. Programs of calls read the kernel's memory
+// in any case: it says whose call it is.
 func (m *Machine) works(k *point.Kind) bool {
 	if !m.mayTrace() || m.Tried[kernel.WayMemory] != nil && k.Calls() || m.lists(k) != nil {
 		return false
