@@ -89,7 +89,10 @@ func (f *Finder) Split(at *File, fn Function) (name, why string) {
 	if !ok {
 		return "", ""
 	}
-	lost, _ := table.Data().Split(addr)
+	lost, is := table.Data().Split(addr)
+	if _, err := table.Of(addr); !is && err != nil {
+		lost, _ = table.Data().Damaged(addr)
+	}
 	return lost.Name, lost.Why
 }
 

@@ -265,6 +265,16 @@ func (d *Data) Split(addr uint64) (Lost, bool) {
 	return u.Lost()
 }
 
+// Damaged is Split of a unit that is there, but in which a function was not found because of damage: the file is known
+// by its name.
+func (d *Data) Damaged(addr uint64) (Lost, bool) {
+	u, err := d.UnitOf(addr)
+	if u == nil || err != nil || u.skeleton == nil {
+		return Lost{}, false
+	}
+	return Lost{u.skeleton.split.name, SplitDamaged}, true
+}
+
 // LostUnits are the files of all units that skeletons lead to and that are not known.
 func (d *Data) LostUnits() (out []Lost) {
 	units, err := d.headers()
