@@ -71,7 +71,7 @@ func (c *Cgroup) listen() {
 }
 
 func (c *Cgroup) sayUnwatched(err error) {
-	c.loader.Run.Messages.Sayf("startrace: %v: if the cgroup %s is removed and made anew, that is not traced", err,
+	c.loader.Run.Messages.Lackf("startrace: %v: if the cgroup %s is removed and made anew, that is not traced", err,
 		c.path)
 }
 
@@ -100,7 +100,7 @@ func (c *Cgroup) Follow() {
 func (c *Cgroup) madeAnew(number uint64) {
 	c.numbers = append(c.numbers, number)
 	if err := c.trace(number); err != nil {
-		c.loader.Run.Messages.Sayf("startrace: the cgroup %s was made anew, and is not traced: %v", c.path, err)
+		c.loader.Run.Messages.Lackf("startrace: the cgroup %s was made anew, and is not traced: %v", c.path, err)
 		return
 	}
 	c.loader.Run.Messages.Sayf("The cgroup %s was made anew: it is traced from here on", c.path)

@@ -73,7 +73,7 @@ func (c *CPUs) renew() {
 	online, err := kernel.OnlineCPUs()
 	present, failed := kernel.PresentCPUs()
 	if err := errors.Join(err, failed); err != nil {
-		c.loader.Run.Messages.Sayf("startrace: messages of CPUs that come and go were lost: %v", err)
+		c.loader.Run.Messages.Lackf("startrace: messages of CPUs that come and go were lost: %v", err)
 		return
 	}
 	for _, cpu := range present {
@@ -113,7 +113,7 @@ func (c *CPUs) went(cpu int) {
 
 func (c *CPUs) sayFailed(cpu int, err error) {
 	if err != nil {
-		c.loader.Run.Messages.Sayf("startrace: CPU %d: %v", cpu, mistake.Tidy(c.loader.Run.Machine.WithCause(err)))
+		c.loader.Run.Messages.Lackf("startrace: CPU %d: %v", cpu, mistake.Tidy(c.loader.Run.Machine.WithCause(err)))
 	}
 }
 

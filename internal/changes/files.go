@@ -106,12 +106,12 @@ func (g *Growth) renewFiles() {
 			g.detachIn(change.Path)
 		}
 		if g.files.times[change.Path] > maxTimes {
-			g.loader.Run.Messages.Sayf("startrace: %s was replaced more than %d times: its probes are not "+
+			g.loader.Run.Messages.Lackf("startrace: %s was replaced more than %d times: its probes are not "+
 				"attached again", change.Path, maxTimes)
 			continue
 		}
 		if err := g.renewFile(change); err != nil {
-			g.loader.Run.Messages.Sayf("startrace: %s was replaced: %v", change.Path,
+			g.loader.Run.Messages.Lackf("startrace: %s was replaced: %v", change.Path,
 				mistake.Tidy(g.loader.Run.Machine.WithCause(err)))
 		}
 	}
@@ -214,10 +214,10 @@ func (g *Growth) sayLeft(p *parts.Part, in *plan.Plan, change replaced) {
 	switch {
 	case len(left) == 0:
 	case change.Written:
-		g.loader.Run.Messages.Sayf("startrace: %s was written anew, and %s is not attached any more: run again for "+
+		g.loader.Run.Messages.Lackf("startrace: %s was written anew, and %s is not attached any more: run again for "+
 			"that", change.Path, enumerate(left))
 	default:
-		g.loader.Run.Messages.Sayf("startrace: %s is another file now, in which %s is not attached: run again for that",
-			change.Path, enumerate(left))
+		g.loader.Run.Messages.Lackf("startrace: %s is another file now, in which %s is not attached: run again for "+
+			"that", change.Path, enumerate(left))
 	}
 }

@@ -80,7 +80,7 @@ func (g *Growth) Grow() {
 	slices.Sort(modules)
 	modules = slices.Compact(modules)
 	if err := errors.Join(g.renew(modules), g.loadLate()); err != nil {
-		g.loader.Run.Messages.Sayf("startrace: module %s: %v", strings.Join(modules, ", "),
+		g.loader.Run.Messages.Lackf("startrace: module %s: %v", strings.Join(modules, ", "),
 			mistake.Tidy(g.loader.Run.Machine.WithCause(err)))
 	}
 }

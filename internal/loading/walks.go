@@ -115,6 +115,6 @@ func (l *Loader) ReadyCommand() error {
 // SayTrouble says what has gone wrong with the tables of processes.
 func (l *Loader) SayTrouble() {
 	for _, text := range l.Run.Frames.Processes.Walks.Trouble() {
-		l.Run.Messages.Sayf("startrace: %s", text)
+		l.Run.Messages.Lackf("startrace: %s", text)
 	}
 }

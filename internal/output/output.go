@@ -254,6 +254,12 @@ func (m *Messages) Sayf(msg string, args ...any) {
 	}
 }
 
+// Lackf says what results lack. Quiet does not hide it: who reads results must know.
+func (m *Messages) Lackf(msg string, args ...any) {
+	loud := Messages{W: m.W}
+	loud.Sayf(msg, args...)
+}
+
 // Say says what a script has put in words.
 func (m *Messages) Say(text string) {
 	if !m.Quiet {

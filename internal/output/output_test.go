@@ -96,16 +96,18 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// Of messages, who wants none gets none, and few want all.
+// Of messages, who wants none gets none but of what results lack, and few want all.
 func TestMessages(t *testing.T) {
 	for _, tt := range []struct {
 		quiet, verbose bool
 		want           string
-	}{{false, false, "said 1\n"}, {false, true, "said 1\nmore 2\n"}, {true, false, ""}, {true, true, ""}} {
+	}{{false, false, "said 1\nlost 3\n"}, {false, true, "said 1\nmore 2\nlost 3\n"}, {true, false, "lost 3\n"},
+		{true, true, "lost 3\n"}} {
 		var w bytes.Buffer
 		m := &Messages{W: &w, Quiet: tt.quiet, Verbose: tt.verbose}
 		m.Sayf("said %d", 1)
 		m.Verbosef("more %d", 2)
+		m.Lackf("lost %d", 3)
 		if w.String() != tt.want {
 			t.Errorf("quiet %v, verbose %v: got %q, want %q", tt.quiet, tt.verbose, &w, tt.want)
 		}

@@ -121,10 +121,10 @@ func (l *Live) retire(old *parts.Part) {
 	}
 	losses, _, err := loss.Of(old.Plan, old.Loaded)
 	for _, line := range loss.Lines(losses, true) {
-		l.s.messages.Sayf("startrace: %s", line)
+		l.s.messages.Lackf("startrace: %s", line)
 	}
 	if err != nil {
-		l.s.messages.Sayf("startrace: %s", loss.Unknown(err))
+		l.s.messages.Lackf("startrace: %s", loss.Unknown(err))
 	}
 	l.drop(old)
 }

@@ -61,7 +61,7 @@ func (t *Table) keep(id uint64, raw []byte) {
 func (t *Table) clear() {
 	for _, id := range t.kept.inTable {
 		if err := t.table.Delete(id); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
-			t.names.messages.Sayf("startrace: make room in the table of stacks: %v", err)
+			t.names.messages.Lackf("startrace: make room in the table of stacks: %v", err)
 			break
 		}
 	}

@@ -75,10 +75,10 @@ func (k *Kernel) current() *kernel.Symbols {
 	switch {
 	case !ok:
 		if k.late++; k.late == 1 {
-			k.messages.Sayf("startrace: %s", lateNames("kernel functions"))
+			k.messages.Lackf("startrace: %s", lateNames("kernel functions"))
 		}
 	case read.err != nil:
-		k.messages.Sayf("startrace: %v", read.err)
+		k.messages.Lackf("startrace: %v", read.err)
 		k.symbols = &kernel.Symbols{}
 	default:
 		k.symbols = read.symbols

@@ -16,7 +16,7 @@ import (
 func TestSymbolsThatComeLate(t *testing.T) {
 	var said bytes.Buffer
 	var wait until.Wait
-	k := New(&output.Messages{W: &said}, &wait).Kernel
+	k := New(&output.Messages{W: &said, Quiet: true}, &wait).Kernel
 	release := make(chan string)
 	k.Open = func() (*kernel.Symbols, error) { return kernel.ReadSymbols(strings.NewReader(<-release)) }
 	named := func(addr uint64, want string) {
@@ -45,10 +45,11 @@ func TestSymbolsThatComeLate(t *testing.T) {
 	}
 }
 
-// Where there is no room to read symbols, addresses stay, which is said once, and nothing is read.
+// Where there is no room to read symbols, addresses stay, which is said once, also to who wants no messages, and
+// nothing is read.
 func TestNoRoomForSymbols(t *testing.T) {
 	var said bytes.Buffer
-	n := New(&output.Messages{W: &said}, nil)
+	n := New(&output.Messages{W: &said, Quiet: true}, nil)
 	n.SetRoom(func(uint64) (func(), error) { return nil, errors.New("no room") })
 	n.Kernel.Open = func() (*kernel.Symbols, error) {
 		t.Error("the symbols are read")

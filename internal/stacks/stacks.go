@@ -62,8 +62,8 @@ func New(m *output.Messages, wait *until.Wait) *Names {
 	n := &Names{Kernel: Kernel{messages: m, wait: wait}, messages: m}
 	n.Processes.Wait = wait
 	n.Processes.Walks.processes = &n.Processes
-	n.Processes.Late = func() { m.Sayf("startrace: %s", lateNames("functions of programs")) }
-	n.Processes.Unread = func(why error) { m.Sayf("startrace: %v", unreadNames("functions of some programs", why)) }
+	n.Processes.Late = func() { m.Lackf("startrace: %s", lateNames("functions of programs")) }
+	n.Processes.Unread = func(why error) { m.Lackf("startrace: %v", unreadNames("functions of some programs", why)) }
 	return n
 }
 

@@ -148,7 +148,7 @@ func (t *Table) read(id uint64) *namedStack {
 	e, err := t.entry(id)
 	if err != nil || len(e.addrs) == 0 {
 		if err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
-			t.names.messages.Sayf("startrace: read a stack: %v", err)
+			t.names.messages.Lackf("startrace: read a stack: %v", err)
 		}
 		return absentStack(id)
 	}
