@@ -164,9 +164,9 @@ func (b operators) equalName(l *tree.Expr, y val, r *tree.Expr, x val, pos plan.
 // compared with can be, as the name of a command.
 func (b operators) warnTooLong(s, constant *tree.Expr, pos plan.Pos) {
 	if s.Type.Kind == types.Str && s.Op != tree.OpConst && constant.Op == tree.OpConst &&
-		constant.Type.Kind == types.Str && len(constant.Str) > s.Type.Cap && s.Type.Cap > 0 {
+		constant.Type.Kind == types.Str && len(constant.Str) >= s.Type.Cap && s.Type.Cap > 0 {
 		b.u.warnf(pos, "a string of at most %s is compared with one of %d: they are never equal",
-			format.Count(s.Type.Cap, "byte"), len(constant.Str))
+			format.Count(s.Type.Cap-1, "byte"), len(constant.Str)) // without the NUL
 	}
 }
 

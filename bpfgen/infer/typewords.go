@@ -96,6 +96,10 @@ func counted(n int, thing string) string {
 // notLabelled refuses what the text of a label would be needed for.
 func notLabelled(t types.Type, pos plan.Pos) {
 	notView(t, pos)
+	if t.IsName() {
+		refuse(pos, "the text of a name is made in user space: a kernel half can store and send it, compare it with a "+
+			"constant, and ask in, startswith and endswith of it")
+	}
 	if t.Kind == types.Int && t.Label != "" {
 		refuse(pos, "the text of %s(…) is made in user space: a kernel half can store and send it; "+
 			"compute and compare with the number", labelName(t))

@@ -275,6 +275,9 @@ func oneOf(x, y val) string {
 	if isFunction(x) && isFunction(y) {
 		return "; " + callOne
 	}
+	if x.isRecord() && y.isRecord() {
+		return "; two records have the same fields in the same order, with values of one kind each"
+	}
 	_, xs := x.constStr()
 	_, ys := y.constStr()
 	if xs && y.typ().Kind == types.Bool || ys && x.typ().Kind == types.Bool {
