@@ -163,9 +163,7 @@ func (d *Delivery) Sent(probe int) (n int64) {
 // before it, and those that cannot wait any longer. It reports whether the run
 // goes on.
 func (d *Delivery) deliver(rec []byte) bool {
-	if t := binary.NativeEndian.Uint64(rec[wire.HeaderTime:]); d.run.Timers.Next() <= t {
-		d.run.Timers.Fire(t, t, d.run.Halted)
-	}
+	d.run.Timers.FireBefore(binary.NativeEndian.Uint64(rec[wire.HeaderTime:]), d.run.Halted)
 	d.run.Timers.FireOverdue(d.run.Halted)
 	if d.run.Halted() {
 		d.leave(rec)

@@ -32,7 +32,7 @@ type Timer struct {
 	Cut bool
 
 	Called uint64 // how often so far
-	Missed uint64 // how often it was not, because others took too long
+	Missed uint64 // how often it was not, because others took too long or the run got no CPU
 }
 
 // A List holds what every() and after() asked for, the earliest first. There
@@ -45,7 +45,7 @@ type List struct {
 	began   time.Time
 	at      uint64
 	overdue atomic.Bool
-	alarm   *time.Timer // sets overdue; nil before Begin
+	alarm   *time.Timer // sets overdue, on a goroutine of its own; nil before Begin
 	alarmed uint64      // the deadline for which the alarm is set
 }
 
@@ -99,6 +99,29 @@ func (t *List) FireOverdue(stop func() bool) {
 	t.Fire(now-uint64(Patience), now, stop)
 }
 
+// FireBefore calls the timers that were due before an event of a time. One that is behind by intervals is called once,
+// at the last of its deadlines: events that were recorded before that come first, as the time that has passed for its
+// function has them. So it is where the run got no CPU for a while.
+func (t *List) FireBefore(at uint64, stop func() bool) {
+	if t.Next() > at {
+		return
+	}
+	t.catchUp(t.now())
+	t.Fire(at, at, stop)
+}
+
+// catchUp leaves out the deadlines behind which there is another one that has come, too.
+func (t *List) catchUp(now uint64) {
+	for _, x := range slices.Clone(t.list) {
+		if x.Period == 0 || now < x.Deadline+x.Period {
+			continue
+		}
+		t.list = slices.Delete(t.list, slices.Index(t.list, x), slices.Index(t.list, x)+1)
+		x.leaveOut((now - x.Deadline) / x.Period)
+		t.Add(x)
+	}
+}
+
 // setAlarm sees to it that the earliest timer is overdue in time.
 func (t *List) setAlarm() {
 	next := t.Next()
@@ -112,8 +135,14 @@ func (t *List) setAlarm() {
 	if t.alarmed = next; next == math.MaxUint64 {
 		return
 	}
-	in := time.Duration(next-min(next, t.now())) + Patience
-	t.alarm = time.AfterFunc(in, func() { t.overdue.Store(true) })
+	now := t.now()
+	due := max(next, now) + uint64(Patience)
+	t.alarm = time.AfterFunc(time.Duration(due-now), func() {
+		if t.now() > due+uint64(Patience) { // the run got no CPU, and what was recorded meanwhile is not read yet
+			time.Sleep(Patience)
+		}
+		t.overdue.Store(true)
+	})
 }
 
 // Fire calls all timers whose deadline is at most until, in their order. A
@@ -138,7 +167,11 @@ func (x *Timer) next(now uint64) {
 	if x.Deadline += x.Period; x.Deadline >= now {
 		return
 	}
-	missed := (now-x.Deadline)/x.Period + 1
+	x.leaveOut((now-x.Deadline)/x.Period + 1)
+}
+
+// leaveOut goes on to a later deadline.
+func (x *Timer) leaveOut(missed uint64) {
 	x.Deadline += missed * x.Period
 	if x.Period >= uint64(fineGrained) {
 		x.Missed += missed

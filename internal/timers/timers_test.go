@@ -3,6 +3,7 @@ package timers
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestTimers(t *testing.T) {
@@ -62,5 +63,31 @@ func TestMissed(t *testing.T) {
 		if x.Called != tt.called || x.Missed != tt.missed {
 			t.Errorf("every %d, fired at %d: called %d, missed %d", tt.period, tt.fires, x.Called, x.Missed)
 		}
+	}
+}
+
+// A timer that is behind by intervals, as the run got no CPU, is called once: behind the events of all of them but the
+// last, and before those that come later.
+func TestFireBefore(t *testing.T) {
+	const ms = uint64(time.Millisecond)
+	var log []string
+	var ts List
+	behind := 220 * ms
+	x := &Timer{Deadline: -behind, Period: 20 * ms, Call: func() { log = append(log, "call") }}
+	ts.Add(x)
+	ts.Add(&Timer{Deadline: -behind, Call: func() { log = append(log, "once") }})
+	now := 1000 * ms
+	ts.Begin(now)
+	never := func() bool { return false }
+	for at := now - behind; at < now-20*ms; at += 20 * ms {
+		ts.FireBefore(at, never)
+		log = append(log, "event")
+	}
+	ts.FireBefore(ts.now()+ms, never)
+	if got, want := strings.Join(log, " "), "once"+strings.Repeat(" event", 10)+" call"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if x.Missed < 11 || ts.Next() <= now {
+		t.Errorf("missed %d, the next at %d", x.Missed, ts.Next())
 	}
 }
