@@ -26,9 +26,10 @@ record has e.probe, time (when the call began), and what handlers take from e.st
 also has depth.
 
 stats() gives hits, sent, lost, missed and time. hits is how often the kernel ran the probe, also for what where=
-passed over. missed is how many events at most the kernel did not show, because another program ran on that CPU;
-before Linux 5.12, which does not count them, it is None. time is that of the runs, in ns; it is measured in scripts
-that call stats(). enable() of an iterator goes through its list again.
+passed over: twice for a call of a ufunc: probe, at its start and at its end. missed is how many events at most the
+kernel did not show, because another program ran on that CPU; before Linux 5.12, which does not count them, it is
+None. time is that of the runs, in ns; it is measured in scripts that call stats(). enable() of an iterator goes
+through its list again.
 
 keep = N makes the kernel keep the last N events and send none. The probe's dump() gives these to the handler (or
 prints them), in the order of their times, and returns their number. No event is shown twice. A script that nowhere

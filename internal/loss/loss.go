@@ -251,6 +251,7 @@ func Left(n uint64, probe string) string {
 
 // MissedCalls says how often a function was not called that every() calls, and where it is.
 func MissedCalls(period time.Duration, where string, missed, all uint64) string {
-	return fmt.Sprintf("every(%q)%s missed %d of %s: functions of the script took longer, or startrace got no CPU; the time "+
-		"that has passed is what its function gets: every(%[1]q, lambda passed: …)", period, where, missed, format.Count(all, "call"))
+	return fmt.Sprintf("every(%q)%s missed %d of %s: functions of the script took longer, or startrace got no CPU; "+
+		"the time that has passed is what its function gets: every(%[1]q, lambda passed: …)", period, where, missed,
+		format.Count(all, "call"))
 }

@@ -16,7 +16,9 @@ func (t *Table) order(o Options) ([]Row, error) {
 		return nil, err
 	}
 	if key >= 0 {
-		slices.SortStableFunc(rows, func(a, b Row) int { return compareAt(a.Key, b.Key, key) })
+		slices.SortStableFunc(rows, func(a, b Row) int {
+			return cmp.Or(compareAt(a.Key, b.Key, key), compareKeys(a.Key, b.Key))
+		})
 		if reverse {
 			slices.Reverse(rows)
 		}

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -63,6 +65,31 @@ func TestSortByParts(t *testing.T) {
 		}
 		if err != nil || got.String() != want {
 			t.Errorf("sort %q: got %s, %v, want %s", sort, got.String(), err, want)
+		}
+	}
+}
+
+// Rows that are equal where they are sorted are in the order of their whole keys, in whatever order they were counted.
+func TestSortOfEqualRows(t *testing.T) {
+	rows := []Row{}
+	for a := range int64(5) {
+		for _, s := range []string{"x", "y"} {
+			rows = append(rows, Row{Key: []Value{a, s}, Values: []Value{int64(1)}})
+		}
+	}
+	for sort, want := range map[string]string{"s": "0x 1x 2x", "-s": "4y 3y 2y", "a": "0x 0y 1x", "value": "4y 4x 3y",
+		"-value": "0x 0y 1x"} {
+		for range 20 {
+			rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+			table := &Table{Keyed: true, By: []string{"a", "s"}, Columns: []Column{{Kind: "count"}}, Rows: rows}
+			shown, err := table.order(Options{Sort: sort, Top: 3})
+			var got []string
+			for _, r := range shown {
+				got = append(got, fmt.Sprint(r.Key[0], r.Key[1]))
+			}
+			if err != nil || strings.Join(got, " ") != want {
+				t.Fatalf("sort %q: got %v, %v, want %s", sort, got, err, want)
+			}
 		}
 	}
 }
