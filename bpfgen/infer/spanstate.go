@@ -11,15 +11,7 @@ import (
 // bring makes a value of the start a slot of the span.
 func (st *spanState) bring(b *body, v val) val {
 	if v.comp {
-		out := v
-		out.start, out.elems = nil, make([]val, len(v.elems))
-		for i, e := range v.elems {
-			if e.start == nil {
-				e.start = v.start
-			}
-			out.elems[i] = b.here(e)
-		}
-		return out
+		return v.eachPart(b.here)
 	}
 	if v.expr == nil {
 		v.start = nil

@@ -196,6 +196,19 @@ func (u *unjoined) what() string {
 	return u.name + ", which is " + u.x + " on one way and " + u.y + " on another,"
 }
 
+// eachPart is a tuple or record of what f gives for its parts, which belong to no other program any more.
+func (v val) eachPart(f func(val) val) val {
+	parts := make([]val, len(v.elems))
+	for i, e := range v.elems {
+		if e.start == nil {
+			e.start = v.start
+		}
+		parts[i] = f(e)
+	}
+	v.start, v.elems = nil, parts
+	return v
+}
+
 // same reports whether two values are certainly the same.
 func same(x, y val) bool {
 	switch {

@@ -444,15 +444,7 @@ func (b *body) sendable(v val, pos plan.Pos) val {
 func (b *body) settled(v val, pos plan.Pos) val {
 	v = b.sendable(v, pos)
 	if v.comp {
-		out := v
-		out.start, out.elems = nil, make([]val, len(v.elems))
-		for i, e := range v.elems {
-			if e.start == nil {
-				e.start = v.start
-			}
-			out.elems[i] = b.settled(e, pos)
-		}
-		return out
+		return v.eachPart(func(e val) val { return b.settled(e, pos) })
 	}
 	if a, ok := v.obj.(addressed); ok {
 		v = val{expr: a.value(b, pos), start: v.start}
