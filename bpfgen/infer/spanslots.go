@@ -167,7 +167,7 @@ func (p *slotPlan) move(part slotPart, to map[int64]int64) {
 		}
 		for n, e := range values {
 			if e == nil {
-				values[n] = zeroOf(p.span.Slots[n], s.Pos)
+				values[n] = p.unread(p.span.Slots[n], s.Pos)
 			}
 		}
 		s.Exprs = values
@@ -178,4 +178,13 @@ func (p *slotPlan) move(part slotPart, to map[int64]int64) {
 			moved[e], e.Int = true, to[e.Int]
 		}
 	})
+}
+
+// unread is what a start puts into a slot that its end does not read. A text has 1,024 bytes there and more, so it is
+// not cleared as a whole, but for calls that nest: those make their entry anew.
+func (p *slotPlan) unread(t types.Type, pos plan.Pos) *tree.Expr {
+	if p.span.Nested || t.Kind != types.Str && t.Kind != types.Bytes {
+		return zeroOf(t, pos)
+	}
+	return &tree.Expr{Op: tree.OpUnread, Type: t, Pos: pos}
 }

@@ -62,6 +62,10 @@ func (b spans) spanStart(s *tree.Stmt, span *tree.Span, name string) {
 	f := layout.Span(span.Slots)
 	var ls []leaf
 	for i, e := range s.Exprs {
+		if e.Op == tree.OpUnread {
+			ls = append(ls, leaf{w: f.Type.Elems[i], t: span.Slots[i], unread: true})
+			continue
+		}
 		ls = stores(b).collect(f.Type.Elems[i], span.Slots[i], e, ls)
 	}
 	done := b.newJoin(types.Type{})

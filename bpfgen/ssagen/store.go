@@ -25,11 +25,14 @@ import (
 
 // A leaf is a part of a layout and what is stored there: the value v of type t, or, where text is set, the read of a
 // string that can be done in place. w is its place. A leaf without either stands for the layout alone (valLeaves).
+// unread is a text that nobody reads (tree.OpUnread): its first and its last word are cleared, so that it is an empty
+// one.
 type leaf struct {
-	w    wire.Type
-	t    types.Type
-	v    val
-	text *tree.Expr
+	w      wire.Type
+	t      types.Type
+	v      val
+	text   *tree.Expr
+	unread bool
 }
 
 // stores writes values to memory by a layout, and reads them from there: keys, values of maps, records.
@@ -109,7 +112,7 @@ func (b stores) fixed(f *wire.Fixed, t types.Type, e *tree.Expr) *region {
 func (b stores) storeLeaves(at func(int64) *ir.Value, from, to int, ls []leaf) {
 	b.zeroGaps(at, from, to, ls)
 	for _, l := range ls {
-		if isText(l.t.Kind) {
+		if isText(l.t.Kind) && !l.unread {
 			b.storeText(at, l)
 		}
 	}
@@ -157,6 +160,9 @@ func covered(from, to int, ls []leaf) func(off int) bool {
 	}
 	for _, l := range ls {
 		switch {
+		case l.unread:
+			mark(l.w.Off+8, max(l.w.Size-16, 0))
+			continue
 		case wordAlone(ls, l):
 			mark(l.w.Off, 8)
 		case l.text != nil && l.text.Op == tree.OpBuiltin && l.w.Size > 4:

@@ -18,7 +18,7 @@ var opNames = [...]string{
 	OpTableHas: "tablehas", OpCellGet: "cellget", OpPath: "path", OpMem: "mem", OpUnreadable: "unreadable",
 	OpStrList: "strlist",
 	OpJoin:    "join", OpListLen: "listlen", OpSyscallName: "syscallname", OpStack: "stack", OpSignal: "signal",
-	OpInline: "inline",
+	OpUnread: "unread", OpInline: "inline",
 }
 
 // String gives the name in the text form.

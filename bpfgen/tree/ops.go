@@ -168,6 +168,10 @@ const (
 	// floats: FAULT, with a tag of its own. n is Lost where nobody knows the place, and Unshown where it is no value.
 	OpUnreadable
 
+	// OpUnread is nothing: it stands for the text of a slot that no end of these calls reads, and which the start so
+	// need not write. Whoever reads the slot all the same, as items() does, finds an empty text.
+	OpUnread
+
 	// OpInline runs Body; its value is what a SReturn with the same n gives. s is
 	// the function of the script that is called here, "" for parts of a loop.
 	OpInline
