@@ -13,7 +13,7 @@ func (f *File) add(t *functionTable, from *elf.File, kind elf.SectionType, origi
 		return nil
 	}
 	if s.Size > maxTable || int(s.Link) < len(from.Sections) && from.Sections[s.Link].Size > maxTable {
-		return fmt.Errorf("%s is %w: its %v has %d bytes", f.Path, ErrMalformed, origin, s.Size)
+		return fmt.Errorf("%s is %w: the size of its %v is %d bytes", f.Path, ErrMalformed, origin, s.Size)
 	}
 	read := from.Symbols
 	if kind == elf.SHT_DYNSYM {

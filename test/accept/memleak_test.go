@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/startrace/startrace/test/need"
+	"github.com/startrace/startrace/test/tried"
 )
 
 // keptByHeap is what the program heap does not free, by the function that asked for it: the bytes and the allocations.
@@ -171,4 +172,5 @@ int main(void) {
 	if kept > room || kept < room*9/10 || kept+lost < made {
 		t.Errorf("%d kept and %d lost of %d, with room for %d", kept, lost, made, room)
 	}
+	tried.Many(t, "%d allocations", made)
 }
