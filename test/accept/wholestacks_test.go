@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/startrace/startrace/test/need"
+	"github.com/startrace/startrace/test/tried"
 )
 
 // A busywork is work of a program as distributions build it: without frame pointers, and without symbols.
@@ -93,6 +94,7 @@ func TestStacksReachTheBeginning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tried.Many(t, "%d programs", len(busyworks))
 	for name, l := range busyworks {
 		t.Run(name, func(t *testing.T) {
 			for _, program := range l.needs {
