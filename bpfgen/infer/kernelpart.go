@@ -1,8 +1,10 @@
 package infer
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
@@ -329,4 +331,25 @@ func nameIn(x syntax.Expr) *syntax.Ident {
 		return id
 	}
 	return noName
+}
+
+// madeByKernel are the changes that the kernel makes for the handler, in words: "table t at a.star:4:5".
+func (p *projection) madeByKernel() (out []string) {
+	for _, part := range p.parts {
+		if p.placed.pr.u.stays[p.placed.key()] {
+			return nil
+		}
+		for _, s := range part.sites {
+			var names []string
+			for _, id := range slices.Sorted(maps.Keys(part.changed(s))) {
+				c := part.pr.u.plan.Containers[id]
+				names = append(names, fmt.Sprintf("%s %s", c.Kind, name(c)))
+			}
+			text := fmt.Sprintf("%s at %s", strings.Join(names, " and "), start(s))
+			if !slices.Contains(out, text) { // a call is a statement, too
+				out = append(out, text)
+			}
+		}
+	}
+	return out
 }

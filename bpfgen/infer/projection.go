@@ -131,7 +131,7 @@ func (p *projection) finish() {
 	halves[id] = p.half
 	for i := range res.Placed {
 		if at := &res.Placed[i]; at.Probe == id && at.Role == p.placed.name {
-			at.Sends = names
+			at.Sends, at.Makes = names, p.madeByKernel()
 		}
 	}
 }

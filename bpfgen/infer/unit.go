@@ -398,6 +398,8 @@ type Placement struct {
 	Why  string // for user: what cannot run in the kernel
 	// Sends are the parts of the event that user space gets for it, as fields of the record.
 	Sends []string
+	// Makes are the changes of tables and cells that the kernel makes for a handler in user space, in words.
+	Makes []string
 }
 
 // programName makes a name that is unique in the unit and valid for the

@@ -23,7 +23,7 @@ var kernelReasons = map[string]string{
 }
 
 func (in *Input) function(at infer.Placement) Function {
-	f := Function{Role: at.Role, Side: at.Side, Why: at.Why, Gets: at.Sends}
+	f := Function{Role: at.Role, Side: at.Side, Why: at.Why, Gets: at.Sends, Makes: at.Makes}
 	if at.Why == "" {
 		f.Why = kernelReasons[at.Role]
 	}

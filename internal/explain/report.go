@@ -129,6 +129,8 @@ type Function struct {
 	Why string `json:"why"`
 	// Gets are the parts of the event that are sent to a user half.
 	Gets []string `json:"gets,omitempty"`
+	// Makes are the changes of tables and cells that the kernel makes for a user half.
+	Makes []string `json:"makes,omitempty"`
 	// Calls are the functions of the script that it uses, on the same side.
 	Calls []string `json:"calls,omitempty"`
 	// Shares are the tables and aggregations that it uses.

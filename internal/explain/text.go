@@ -160,6 +160,9 @@ func (t *text) functions(p *Probe) {
 		if len(f.Gets) > 0 {
 			t.Wrapped(6, 2, "gets %s, read in the kernel at the moment of the event", strings.Join(f.Gets, ", "))
 		}
+		if len(f.Makes) > 0 {
+			t.Wrapped(6, 2, "the kernel makes these changes before it sends the event: %s", strings.Join(f.Makes, ", "))
+		}
 		if len(f.Calls) > 0 {
 			t.Wrapped(6, 2, "with it, on the same side: %s", strings.Join(f.Calls, ", "))
 		}

@@ -235,8 +235,9 @@ at_exit(lambda: print("keys", sorted(T.keys())))
 
 // A change that the kernel makes is made before the handler runs, whatever becomes of that.
 //
-// > The kernel makes such a change before the handler runs.
-// > So it is made also where a line of the handler before it then ends in an error, other than by `fail()` or `exit()`.
+// > It makes them before the handler runs.
+// > So a change is made also where a line of the handler before it then ends in an error, other than by `fail()` or
+// > `exit()`.
 // > Where the kernel cannot compute it, as by a division by zero, the event is not sent, and the line is counted.
 // > All changes of one table or cell are made on one side, in their order, also those of several handlers.
 // > So one that must be late makes the others of the table late.
