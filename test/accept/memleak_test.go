@@ -152,13 +152,8 @@ func TestMemleakJSON(t *testing.T) {
 func TestMemleakRoom(t *testing.T) {
 	needTracing(t)
 	const room, made = 1000, 1500
-	binary := need.Built(t, "gcc -g", "leaks.c", fmt.Sprintf(`#include <stdlib.h>
-void *volatile kept;
-int main(void) {
-	for (int i = 0; i < %d; i++)
-		kept = malloc(24);
-}
-`, made))
+	binary := need.Built(t, "gcc -g", "leaks.c", fmt.Sprintf("#include <stdlib.h>\nvoid *volatile kept;\n"+
+		"int main(void) {\n	for (int i = 0; i < %d; i++)\n		kept = malloc(24);\n}\n", made))
 	cmd := exec.Command("sh", "-c", `echo $$ >"$0" && exec "$@"`, limited(t, 100<<20), program(t, "startrace"),
 		"memleak", "--room", fmt.Sprint(room), "-c", binary)
 	var stdout, stderr strings.Builder
