@@ -25,16 +25,17 @@ func (w *Watchpoint) attach(*Target) tree.Attach { return tree.Attach{Way: w.At}
 
 // watchpoint gives the target of watchpoint:ADDRESS:LENGTH:ACCESS and its like.
 func (s search) watchpoint(p *plan.Pattern) []*Target {
-	if len(p.Args) < 3 {
+	parts := strings.Split(strings.Join(p.Args, ":"), ":")
+	if len(parts) < 3 {
 		refusal.Wrong(p.Pos, "%s: want %s", p.Text, watchForm)
 	}
-	what, tail := p.Args[:len(p.Args)-2], p.Args[len(p.Args)-2:]
-	at := tree.Watchpoint{Name: strings.Join(what, ":"), Access: watchAccess(p, tail[1])}
+	what, tail := strings.Join(parts[:len(parts)-2], ":"), parts[len(parts)-2:]
+	at := tree.Watchpoint{Name: what, Access: watchAccess(p, tail[1])}
 	at.Length = watchLength(p, tail[0], at.Access)
-	if len(what) == 2 {
-		at.Address, at.File = s.userVariable(p, what[0], what[1])
+	if file, variable, ok := strings.Cut(what, ":"); ok { // the colons of C++ are in the variable's name
+		at.Address, at.File = s.userVariable(p, file, variable)
 	} else {
-		at.Address = s.watched(p, what[0])
+		at.Address = s.watched(p, what)
 	}
 	if at.Access != "x" && at.Address%uint64(at.Length) != 0 {
 		refusal.Wrong(p.Pos, "%s: the CPU watches %d bytes only at a multiple of %d, and the address is %#x: "+
