@@ -72,10 +72,30 @@ func (b memory) pointerElement(p *tree.Expr, i val, pos plan.Pos) val {
 	if elem == 0 {
 		refuse(pos, `what this pointer points to has no type: cast("u32 *", p)[i] gives it one, and mem(p, n) is bytes`)
 	}
-	n, ok := i.constInt()
-	if !ok {
+	first := memPlace{p, 0, b.spaceOf(p.Type, pos), b.body}
+	if n, ok := i.constInt(); ok {
+		return b.read(b.after(first, n, elem, pos), elem, "the element", pos)
+	}
+	size, err := b.u.btf(pos).Size(elem)
+	if err != nil || i.typ().Kind != types.Int || i.typ().Label != "" || i.obj != nil {
 		refuse(pos, constantIndex, "a pointer")
 	}
-	at := b.after(memPlace{p, 0, b.spaceOf(p.Type, pos), b.body}, n, elem, pos)
-	return b.read(at, elem, "the element", pos)
+	return b.computedElement(first, b.numOrFault(i, pos), size, elem, pos)
+}
+
+// computedElement is p[i] of an index that is computed at the event. As with a constant one nothing but the memory says
+// where the elements end: one that cannot be read is FAULT. So is that of an index that could not be read, which is one
+// of a null pointer.
+func (b memory) computedElement(first memPlace, i *tree.Expr, size int, elem kernel.TypeID, pos plan.Pos) val {
+	i = b.bind("", exprVal(i), pos).expr
+	bytes := operation(tree.OpMul, types.I64, as(assume(i), types.I64, pos), intExpr(int64(size), pos), pos)
+	base := as(asAddress(first.addr, pos), types.I64, pos)
+	first.addr = operation(tree.OpAdd, types.I64, base, bytes, pos)
+	if i.Type.MayFault {
+		fault := &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{i}, Pos: pos}
+		none := as(intExpr(0, pos), types.I64, pos)
+		first.addr = &tree.Expr{Op: tree.OpCond, Type: types.I64, Args: []*tree.Expr{fault, none, first.addr}, Pos: pos}
+	}
+	first.addr = b.bind("", exprVal(first.addr), pos).expr
+	return b.read(first, elem, "the element", pos)
 }

@@ -22,7 +22,7 @@ int main(void) {
 
 // What a pointer points to is found by all the names that C has for it, and by an index, in both halves.
 //
-// > `p[2]` is the third of the elements that p points to, at a constant index.
+// > `p[2]` is the third of the elements that p points to.
 func TestPointers(t *testing.T) {
 	needTracing(t)
 	binary := need.Built(t, "gcc -O1", "pointers.c", pointersOfC)
