@@ -96,7 +96,24 @@ func Of(p *plan.Plan, loaded *attach.Loaded) (losses []Loss, complete bool, err 
 	for _, l := range counted {
 		losses = append(losses, Loss{Loss: l, plan: p})
 	}
-	return countedOnce(losses), complete, err
+	return joined(countedOnce(losses)), complete, err
+}
+
+// joined adds up the losses of one kind at one place of a probe: each point of a list counts its own calls.
+func joined(losses []Loss) (out []Loss) {
+	for _, l := range losses {
+		i := slices.IndexFunc(out, func(o Loss) bool {
+			return o.Kind == l.Kind && o.Probe == l.Probe && o.Site != nil && l.Site != nil &&
+				o.Site.Pos == l.Site.Pos && o.Site.What == l.Site.What && o.Site.Container == l.Site.Container &&
+				o.span() == l.span()
+		})
+		if i < 0 {
+			out = append(out, l)
+			continue
+		}
+		out[i].Count, out[i].Taken = out[i].Count+l.Count, out[i].Taken+l.Taken
+	}
+	return out
 }
 
 // countedOnce takes the ends that had no start because there was no room for it

@@ -148,3 +148,19 @@ func sameLoss(a, b Loss) bool {
 	return a.Probe == b.Probe && a.Kind == b.Kind && a.Count == b.Count && a.Taken == b.Taken &&
 		a.Site.Span == b.Site.Span
 }
+
+// What the points of a list lose at one place is one loss, and what is lost elsewhere is another.
+func TestJoined(t *testing.T) {
+	file := "x.star"
+	at := func(probe int, line int32, n uint64) Loss {
+		site := &bpfgen.Site{Kind: bpfgen.SiteOpenStart, Pos: syntax.MakePosition(&file, line, 1), Span: &tree.Span{}}
+		return Loss{Loss: attach.Loss{Kind: left, Probe: probe, Count: n, Site: site}}
+	}
+	var counts []uint64
+	for _, l := range joined([]Loss{at(0, 1, 5), at(0, 1, 2), at(1, 1, 3), at(0, 2, 4)}) {
+		counts = append(counts, l.Count)
+	}
+	if !slices.Equal(counts, []uint64{7, 3, 4}) {
+		t.Errorf("losses of %v", counts)
+	}
+}
