@@ -51,7 +51,7 @@ func (k *Kernel) Read() {
 	}
 	room := k.room
 	k.reading = until.Compute(func() readSymbols {
-		leave, err := room.Enter(usualKernelBytes)
+		leave, err := room.Enter(mostKernelBytes)
 		if err != nil {
 			return readSymbols{nil, unreadNames("kernel functions", err)}
 		}

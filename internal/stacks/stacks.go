@@ -38,6 +38,8 @@ var _ value.StackSource = (*Names)(nil)
 const (
 	usualKernelBytes  = 8 << 20
 	usualProgramBytes = 8 << 20
+	// mostKernelBytes is for those of a kernel that has more of them than usual, as 7.2, which grow while they are read.
+	mostKernelBytes = 12 << 20
 )
 
 // Size is about how many bytes names take, and what is being read to walk along stacks.
