@@ -152,6 +152,9 @@ func (b attributes) exprAttr(x val, name string, pos plan.Pos) val {
 			return v
 		}
 	}
+	if of := b.u.onlyNamed[x.expr]; of != "" {
+		wrong(pos, unknownMembers, of, name)
+	}
 	wrong(pos, "%s has no field %s%s", x.describe(), name, ofSeveral(e))
 	return val{}
 }

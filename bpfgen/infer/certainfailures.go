@@ -51,6 +51,10 @@ func (pr *probe) clashes() {
 	}
 }
 
+// unknownMembers is said of a pointer to a struct that is only named.
+const unknownMembers = "struct %s is only named here, so nobody knows its field %s: cast(\"TYPE\", p) gives the pointer " +
+	"a type that is known"
+
 // checkAttr is about x.name.
 func (u certainty) checkAttr(x *syntax.DotExpr, recv uval) {
 	attr, pos := x.Name.Name, x.Name.NamePos
@@ -63,6 +67,10 @@ func (u certainty) checkAttr(x *syntax.DotExpr, recv uval) {
 	typ := typeName(recv)
 	if recv.pointer() {
 		return // what lies there has fields
+	}
+	if name := u.pr.u.onlyNamed[recv.v.expr]; name != "" {
+		u.clash(pos, unknownMembers, name, attr)
+		return
 	}
 	if names, ok := attrs.Of(typ); ok && !slices.Contains(names, attr) {
 		u.clash(pos, "%s has no field or method %s%s", withArticle(typ), attr, refusal.Near(attr, names))

@@ -175,7 +175,11 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 			p := load(at, types.U64, pos)
 			return exprVal(b.cstring(memPlace{p, 0, b.spaceBehind(id, pos), b.body}, b.u.strMax+1, 0, pos))
 		}
-		return b.asGo(exprVal(load(at, b.pointerType(t, pos), pos)), id, pos)
+		p := load(at, b.pointerType(t, pos), pos)
+		if to, err := btf.Type(btf.Skip(t.Elem)); err == nil && to.Kind == kernel.KindFwd {
+			b.u.onlyNamed[p] = to.Name
+		}
+		return b.asGo(exprVal(p), id, pos)
 	case kernel.KindStruct, kernel.KindUnion:
 		if view, ok := kernel.TextOf(btf, id); ok {
 			return exprVal(b.textIn(at, view, pos))

@@ -77,6 +77,8 @@ type unit struct {
 	noneEnds bool
 	// enums has the enum of each expression that reads a value whose type is one. names(e) is by that.
 	enums map[*tree.Expr]string
+	// onlyNamed has the struct to which an expression is a pointer, of which only the name is known there.
+	onlyNamed map[*tree.Expr]string
 	// durations has true for each expression that reads a time.Duration of a program of Go.
 	durations map[*tree.Expr]bool
 	// calls has the system calls of which an e.func or e.probe is the name, where each of them has one.
@@ -138,7 +140,8 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, known learnt) *unit {
 		plan: p, facts: facts, learnt: known, owner: &owner{},
 		names: map[string]bool{}, nextNames: map[string]nextName{},
 		strMax: p.StrMax, enums: map[*tree.Expr]string{}, calls: map[*tree.Expr][]kernel.Syscall{},
-		durations: map[*tree.Expr]bool{}, absorbed: map[*tree.Expr]bool{}, families: map[string]error{},
+		durations: map[*tree.Expr]bool{}, onlyNamed: map[*tree.Expr]string{},
+		absorbed: map[*tree.Expr]bool{}, families: map[string]error{},
 		foldedFuncs: map[string]foldedFunc{}, givers: map[*plan.Func]bool{}, readers: map[*plan.Func]*memoryRead{},
 		changers: changers{},
 		res: &Result{
