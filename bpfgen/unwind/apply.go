@@ -116,7 +116,7 @@ func (s *step) caller(kind, cfa, saved *ir.Value) {
 		s.linked(kind, cfa, saved)
 		return
 	}
-	s.progress(1, cfa)
+	s.progress(kind, 1, cfa)
 	s.read(cfa, -16, 2)
 	s.Unless(ir.NE, saved, 0, func() { s.savedFP(kind, cfa, saved) })
 	s.returned(kind, cfa, s.word(1))
@@ -142,9 +142,15 @@ func (s *step) savedFP(kind, cfa, saved *ir.Value) {
 const stackSize = 1 << 20
 
 // progress ends the walk where cfa lies on the same stack and not above the stack pointer by least bytes: a stack that
-// leads back would end at the limit only.
-func (s *step) progress(least int64, cfa *ir.Value) {
+// leads back would end at the limit only. Where a table says that the frame pointer has it, the stack can be another
+// one, however near: that of a thread of Go's runtime lies among those of goroutines.
+func (s *step) progress(kind *ir.Value, least int64, cfa *ir.Value) {
+	on, check := s.NewBlock(), s.NewBlock()
+	s.BranchImm(ir.EQ, kind, wire.UnwindFP, on, check)
+	s.Begin(check)
 	s.endIf(ir.ULT, s.Op(ir.OpSub, s.Add(s.get(stateSP), least-1), cfa), stackSize, wire.UnwindNoProgress)
+	s.Jump(on)
+	s.Begin(on)
 }
 
 // returned makes the caller the frame of the state. Who has put 0 where the return address is says that there is no
@@ -185,10 +191,10 @@ const linkMask = 1<<48 - 1
 func (s *step) linked(kind, cfa, saved *ir.Value) {
 	s.Unless(ir.EQ, saved, 0, func() {
 		s.endIf(ir.EQ, s.get(stateBehind), behindCall, wire.UnwindNoProgress)
-		s.progress(0, cfa)
+		s.progress(kind, 0, cfa)
 		s.returned(kind, cfa, s.Op(ir.OpAnd, s.get(stateLink), s.Const(linkMask)))
 	})
-	s.progress(1, cfa)
+	s.progress(kind, 1, cfa)
 	pair := s.NewBlock()
 	at := s.Param(pair)
 	s.when(saved, wire.UnwindAtStack, func() { s.Jump(pair, s.get(stateSP)) })
@@ -202,7 +208,7 @@ func (s *step) linked(kind, cfa, saved *ir.Value) {
 // linkOnly is for functions that save the link register alone.
 func (s *step) linkOnly(kind *ir.Value, r rule) {
 	cfa := s.words(s.get(stateSP), r.operand)
-	s.progress(1, cfa)
+	s.progress(kind, 1, cfa)
 	s.read(s.words(cfa, s.Op(ir.OpNeg, r.saved)), 0, 1)
 	s.returned(kind, cfa, s.Op(ir.OpAnd, s.word(0), s.Const(linkMask)))
 }
