@@ -38,7 +38,7 @@ var _ value.StackSource = (*Names)(nil)
 const (
 	usualKernelBytes  = 8 << 20
 	usualProgramBytes = 8 << 20
-	// mostKernelBytes is for those of a kernel that has more of them than usual, as 7.2, which grow while they are read.
+	// mostKernelBytes is for those of a kernel that has more of them than usual, as 7.2: they grow while they are read.
 	mostKernelBytes = 12 << 20
 )
 
