@@ -106,7 +106,7 @@ func (g *generator) maps() {
 		g.add(m)
 		if s.Ends {
 			g.add(&ebpf.MapSpec{Name: tree.EndsMap(i), Type: ebpf.LRUHash, KeySize: 8, ValueSize: 8,
-				MaxEntries: plan.DefaultSize})
+				MaxEntries: startlessThreads(s)})
 		}
 	}
 	for probe, n := range g.unit.Tree.Keep {
@@ -120,6 +120,15 @@ func (g *generator) maps() {
 
 // manyCalls is of how many probes the calls of user functions have their memory at once, about 1 MiB for each.
 const manyCalls = 16
+
+// startlessThreads is how many threads are known to have had an end without a start (tree.Span.Ends). Those that had
+// one longest ago make room. Of system calls these are rare: a filter of seccomp has denied the call.
+func startlessThreads(s *tree.Span) uint32 {
+	if s.Plan != nil {
+		return plan.DefaultSize
+	}
+	return plan.DefaultSize / 10
+}
 
 // callFlags are those of the maps for calls of user functions that have begun. Where there are many such maps, the
 // kernel takes memory for calls as they come, which it has done for programs of all kinds since 6.1 (commit "bpf: Relax

@@ -169,6 +169,8 @@ func (w *syscallWalk) walk(v *variant) {
 	s := &tree.Stmt{Op: tree.SSpanEnd, Int: int64(w.exit.Attach.Span), Pos: w.pr.p.Pos}
 	if filtered || w.pr.u.plan.Target.Passing() {
 		s.Str = "filtered"
+	} else {
+		w.span.Ends = true
 	}
 	end.emit(s)
 	w.countSeen(end, filtered)

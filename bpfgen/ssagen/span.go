@@ -141,7 +141,7 @@ func (b spans) spanEnd(s *tree.Stmt, span *tree.Span, name string) {
 // startless is an end on a thread that had no start. The first of them may be that of a call that began before the
 // tracing, or a child's return from fork, and is only noted.
 func (b spans) startless(s *tree.Stmt, span *tree.Span) {
-	if !span.Ends {
+	if !span.Ends || s.Str == spanFiltered {
 		b.ret()
 		return
 	}

@@ -44,3 +44,43 @@ probe("tracepoint:raw_syscalls:sys_exit", lambda e: print("raw", syscall_name(e.
 		t.Errorf("%d ends without a start, want 5: %s", ends, e.stderr)
 	}
 }
+
+// deniedFirst installs a filter that denies getppid, and then calls it five times for the first time.
+const deniedFirst = `
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int main(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {4, code};
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+	for (int i = 0; i < 5; i++)
+		syscall(SYS_getppid);
+	return 0;
+}
+`
+
+// Of calls that are denied from the first on, all but that one are told; all where the thread has made others that the
+// probe has.
+func TestDeniedFromTheFirst(t *testing.T) {
+	needTracing(t)
+	binary := builtFrom(t, "denied.c", deniedFirst, "gcc")
+	for points, want := range map[string]int{"syscall:getppid": 4, "syscall:*": 5, "syscall:get*pid": 4} {
+		e := startrace(t, "count", points, "-c", binary).ok(t)
+		if _, ends := e.unended(t); ends != want {
+			t.Errorf("%s: %d ends without a start, want %d: %s", points, ends, want, e.stderr)
+		}
+	}
+}
