@@ -51,10 +51,6 @@ func (pr *probe) clashes() {
 	}
 }
 
-// unknownMembers is said of a pointer to a struct that is only named.
-const unknownMembers = "struct %s is only named here, so nobody knows its field %s: cast(\"TYPE\", p) gives the " +
-	"pointer a type that is known"
-
 // checkAttr is about x.name.
 func (u certainty) checkAttr(x *syntax.DotExpr, recv uval) {
 	attr, pos := x.Name.Name, x.Name.NamePos

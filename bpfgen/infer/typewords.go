@@ -242,3 +242,7 @@ func sortedKeys[V any](m map[string]V) []string {
 
 // inOneRow explains why an element of the kernel's int m[2][3] has no elements.
 const inOneRow = ": the kernel's types have an array of several dimensions as one row, so m[i][j] is m[i * columns + j]"
+
+// unknownMembers is said of a pointer to a struct that is only named.
+const unknownMembers = "struct %s is only named here, so nobody knows its field %s: cast(\"TYPE\", p) gives the " +
+	"pointer a type that is known"
