@@ -18,7 +18,8 @@ type asker struct {
 // A maker is a probe whose handler in user space changes a container, where the kernel makes the change.
 type maker struct {
 	probe int
-	at    plan.Pos
+	// at is the place of the change, and pos that of the probe.
+	at, pos plan.Pos
 }
 
 // A lateChange is a change of a table or cell by a handler in user space.

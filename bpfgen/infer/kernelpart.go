@@ -100,7 +100,7 @@ func (k *kernelPart) emit(b *body, ev *event) bool {
 		if ok && k.pr.asked(id) {
 			u.written.Set(id, at)
 		}
-		u.made.Set(id, append(slices.Clip(u.made.At(id)), maker{k.pr.p.ID, at}))
+		u.made.Set(id, append(slices.Clip(u.made.At(id)), maker{k.pr.p.ID, at, k.pr.p.Pos}))
 	}
 	return true
 }

@@ -117,6 +117,7 @@ func (u *unit) checkLateChanges() {
 		}
 	}
 	u.checkHiddenChanges()
+	sides{u}.checkOrder()
 }
 
 // lateBefore is what there is to say of a change by a probe that is attached already, as at the prompt.

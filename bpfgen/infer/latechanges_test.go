@@ -9,7 +9,8 @@ import (
 )
 
 // At the prompt each probe is a unit. A handler that is attached cannot be changed any more: that its change of a table
-// is late is said once, with the first probe that reads the table. Of a handler that comes later the change is moved.
+// is late is said once, with the first probe that reads the table. When it is detached and entered again the change is
+// moved.
 func TestLateChangesOfEarlierUnits(t *testing.T) {
 	p := planOf(t, `
 t = table()
@@ -24,13 +25,20 @@ probe("rawtracepoint:sched_wakeup", h)
 	all, facts := p.Probes, testFacts(t)
 	var types infer.Types
 	var warned, moved []int
+	var first *infer.Result
 	for i := range all {
 		p.Probes = all[i : i+1]
+		if i == 3 {
+			types.Remove(first)
+		}
 		r, err := infer.Plan(p, facts, infer.Options{Earlier: &types})
 		if err != nil {
 			t.Fatal(err)
 		}
 		types.Add(r)
+		if i == 0 {
+			first = r
+		}
 		warned, moved = append(warned, len(r.Warnings)), append(moved, len(r.Halves[i].Moved))
 	}
 	if got := fmt.Sprint(warned, moved); got != "[0 1 0 0] [0 0 0 1]" {
@@ -116,6 +124,61 @@ probe("rawtracepoint:sched_wakeup", h, where = lambda e: e.pid not in t)
 		const may = "is read by the filter of this probe when an event happens, and may be changed here"
 		if got := strings.Contains(fmt.Sprint(r.Warnings), may); got != want {
 			t.Errorf("%s: warnings: %v", body, r.Warnings)
+		}
+	}
+}
+
+// The kernel goes on making the change of a probe that is attached beside one that is late, which a warning says.
+// A late change that is attached makes those late that come after it, whatever reads the table by then.
+//
+// > Likewise the kernel goes on making the change of a probe that is attached when a later one changes the table late.
+// > Then the order is not kept, and a warning says which probe to detach and to enter again.
+func TestOrderOfChangesInSeveralUnits(t *testing.T) {
+	const warning = "the changes are not made in the order of their events"
+	const reader, kernel = `probe("rawtracepoint:sched_switch", lambda e: print(e.comm), where = lambda e: e.pid in t)`,
+		`probe("rawtracepoint:sched_wakeup", inKernel)`
+	for _, c := range []struct {
+		late   string
+		probes []string
+		moved  string
+		said   bool
+	}{
+		{"t[e.pid] = 1 if e.comm.upper() == 'DD' else 2", []string{reader, kernel, "late"}, "[0 1 0]", true},
+		{"m(e.pid, 1)", []string{reader, kernel, "late"}, "[0 1 0]", true},
+		{"print(e.pid in t)", []string{reader, kernel, "late"}, "[0 1 0]", false},
+		{"after('1s', lambda: t.set(1, 1))", []string{reader, kernel, "late"}, "[0 1 0]", false},
+		{"t[e.pid] = 1 if e.comm.upper() == 'DD' else 2", []string{reader, "late", kernel}, "[0 0 0]", false},
+		{"m(e.pid, 1)", []string{reader, "late", kernel}, "[0 0 0]", false},
+		{"m(e.pid, 1)", []string{"late", reader, kernel}, "[0 0 0]", false},
+		{"print(e.pid in t)", []string{reader, "late", kernel}, "[0 0 1]", false},
+		{"after('1s', lambda: t.set(1, 1))", []string{reader, "late", kernel}, "[0 0 1]", false},
+	} {
+		p := planOf(t, `
+t = table()
+m = t.set
+def inKernel(e):
+    t[e.pid] = 1
+    print(e.comm)
+def late(e):
+    `+c.late+`
+    print(e.comm)
+`+strings.ReplaceAll(strings.Join(c.probes, "\n"), "late", `probe("rawtracepoint:sched_wakeup", late)`)+"\n")
+		all, facts := p.Probes, testFacts(t)
+		var types infer.Types
+		var moved []int
+		said := false
+		for i := range all {
+			p.Probes = all[i : i+1]
+			r, err := infer.Plan(p, facts, infer.Options{Earlier: &types})
+			if err != nil {
+				t.Fatal(err)
+			}
+			types.Add(r)
+			moved = append(moved, len(r.Halves[i].Moved))
+			said = said || strings.Contains(fmt.Sprint(r.Warnings), warning)
+		}
+		if got := fmt.Sprint(moved); got != c.moved || said != c.said {
+			t.Errorf("%s, %s: moved %s, order warned of: %t", c.late, c.probes, got, said)
 		}
 	}
 }

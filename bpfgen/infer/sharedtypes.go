@@ -84,7 +84,7 @@ func (u *unit) share(t *Types) {
 			}
 		})
 	}
-	u.lateBefore, u.hiddenBefore = t.unsaid(), t.unsaidHidden()
+	u.lateBefore, u.hiddenBefore, u.lateInUnits = t.unsaid(), t.unsaidHidden(), t.lateInUnits()
 }
 
 // unsaid are the changes of handlers in user space that no kernel half of the units so far reads: else that has been

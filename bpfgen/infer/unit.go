@@ -53,6 +53,8 @@ type unit struct {
 	lateBefore []lateChange
 	// hiddenBefore are uses in earlier units that may be such changes.
 	hiddenBefore []userUse
+	// lateInUnits are the containers that handlers of earlier units change in user space, or may change there.
+	lateInUnits []*plan.Container
 	// userUsesBefore are such uses in earlier units whose programs are attached.
 	userUsesBefore []userUse
 	// writtenBefore has, by a container's number, where kernel halves of these earlier units write it.
