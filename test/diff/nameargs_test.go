@@ -25,6 +25,7 @@ var examples = map[string]string{
 	`matches "glob"`:             `"*a"`,
 	`cast "struct sock"`:         `"struct task_struct"`,
 	`sizeof "struct sock"`:       `"struct task_struct"`,
+	`uaddr "./shop:counter"`:     `"./shop:counter"`,
 	`container_of "struct sock"`: `"struct task_struct"`, `container_of "member"`: `"comm"`,
 }
 
