@@ -12,27 +12,20 @@ import (
 //
 // Merged stacks have ids of their own, which no program gives: even ones.
 type merged struct {
-	// next leads along the frames of a stack, the leaf first, to a number for these frames. 0 is that of no frames.
-	next map[link]int
-	// ids are those of merged stacks, by the number of their frames and why these end.
-	ids map[ending]uint64
-	// stacks are the merged ones in the order of their ids.
-	stacks []*namedStack
-	// of has the ids of stacks that were asked for before.
-	of map[*namedStack]uint64
+	frames callers
+	// ids are those of merged stacks, and stacks these in the order of their ids.
+	ids    map[mergedStack]uint64
+	stacks []mergedStack
+	// of has the ids of stacks that were asked for before, by their own.
+	of map[uint64]uint64
 }
 
-// A link is a frame behind those that have a number.
-type link struct {
-	before int
-	frame  value.Frame
-}
-
-// An ending is all of a merged stack: the number of its frames, and why there are no more.
-type ending struct {
-	frames     int
-	short      string
-	unfinished bool
+// A mergedStack is a stack without what reports do not tell apart.
+type mergedStack struct {
+	// frames is the number of its frames.
+	frames uint32
+	// ending says why there are no more.
+	ending
 }
 
 // Merged gives the id of the stack as reports show it.
@@ -40,11 +33,14 @@ func (n *Names) Merged(id uint64) uint64 {
 	if id < wire.FirstStack || n.merged.at(id) != nil {
 		return id
 	}
-	stack := n.find(id)
-	known, ok := n.merged.of[stack]
+	known, ok := n.merged.of[id]
 	if !ok {
+		before := n.late()
+		stack := n.find(id)
 		known = n.merged.add(stack, n.MergedFrame)
-		n.merged.of[stack] = known
+		if n.late() == before && len(stack.frames) > 0 { // else it can become another one
+			n.merged.of[id] = known
+		}
 	}
 	return known
 }
@@ -59,33 +55,27 @@ func (n *Names) MergedFrame(f value.Frame) value.Frame {
 }
 
 // at is the merged stack with an id, nil where it is that of no merged one.
-func (m *merged) at(id uint64) *namedStack {
+func (m *merged) at(id uint64) *mergedStack {
 	if id < wire.FirstMerged || id%2 != 0 || (id-wire.FirstMerged)/2 >= uint64(len(m.stacks)) {
 		return nil
 	}
-	return m.stacks[(id-wire.FirstMerged)/2]
+	return &m.stacks[(id-wire.FirstMerged)/2]
 }
 
 // add gives the id of a stack whose frames are shown as shown says.
 func (m *merged) add(stack *namedStack, shown func(value.Frame) value.Frame) uint64 {
 	if m.of == nil {
-		m.next, m.ids, m.of = map[link]int{}, map[ending]uint64{}, map[*namedStack]uint64{}
+		m.ids, m.of = map[mergedStack]uint64{}, map[uint64]uint64{}
 	}
-	frames, all := make([]value.Frame, len(stack.frames)), 0
-	for i, f := range stack.frames {
-		frames[i] = shown(f)
-		to := link{all, frames[i]}
-		if m.next[to] == 0 {
-			m.next[to] = len(m.next) + 1
-		}
-		all = m.next[to]
+	one := mergedStack{ending: stack.ending}
+	for i := range stack.frames {
+		one.frames = m.frames.add(one.frames, shown(stack.frames[len(stack.frames)-1-i]))
 	}
-	end := ending{all, stack.short, stack.unfinished}
-	id, ok := m.ids[end]
+	id, ok := m.ids[one]
 	if !ok {
 		id = wire.FirstMerged + 2*uint64(len(m.stacks))
-		m.ids[end] = id
-		m.stacks = append(m.stacks, &namedStack{frames: frames, short: stack.short, unfinished: stack.unfinished})
+		m.ids[one] = id
+		m.stacks = append(m.stacks, one)
 	}
 	return id
 }

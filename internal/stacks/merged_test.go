@@ -36,9 +36,9 @@ func TestMerged(t *testing.T) {
 		"a frame more":                 {&namedStack{frames: []value.Frame{leaf, main, main}}, false, false},
 		"a frame fewer":                {&namedStack{frames: []value.Frame{leaf}}, false, false},
 		"the other way around":         {&namedStack{frames: []value.Frame{main, leaf}}, false, false},
-		"without its callers": {&namedStack{frames: whole.frames, short: "not followed further", unfinished: true},
+		"without its callers": {&namedStack{whole.frames, ending{"not followed further", true}},
 			false, false},
-		"cut": {&namedStack{frames: whole.frames, short: "cut at 2 frames"}, false, false},
+		"cut": {&namedStack{whole.frames, ending{short: "cut at 2 frames"}}, false, false},
 	} {
 		for _, addresses := range []bool{false, true} {
 			n := New(nil, nil)
@@ -51,7 +51,7 @@ func TestMerged(t *testing.T) {
 			if (a == b) != want {
 				t.Errorf("%s, by addresses %v: ids %d and %d, want one id %v", name, addresses, a, b, want)
 			}
-			if got := n.find(b); got.short != test.other.short || got.unfinished != test.other.unfinished {
+			if got := n.ending(b); got.short != test.other.short || got.unfinished != test.other.unfinished {
 				t.Errorf("%s: ends with %q", name, got.short)
 			}
 			for i, f := range n.Frames(b) {

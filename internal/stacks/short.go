@@ -17,14 +17,54 @@ import (
 // shortStacks collects why stacks of programs do not reach the beginning of their thread, or have no names, to say it
 // once for each program when the run ends.
 type shortStacks struct {
-	// all counts the different stacks of each program.
-	all map[string]int
-	// unreached counts those that do not reach the beginning, by program and by why they end (wire.Unwind…, or deeper).
-	unreached map[string]*whys
-	// python counts those that have none of the functions of Python which ran, by program.
-	python map[string]int
+	// of is what was found of the stacks of programs, by their ids: one that is read again is still one.
+	of map[uint64]finding
 	// ended are processes of which no mappings were seen.
 	ended map[int]int
+}
+
+// A finding is what is to be said of a stack of a program.
+type finding struct {
+	program string
+	// unfinished: it does not reach the beginning. why is why it ends (wire.Unwind…, or deeper).
+	unfinished bool
+	why        int
+	// pythonless: it has none of the functions of Python which ran.
+	pythonless bool
+}
+
+func (s *shortStacks) found(id uint64, f finding) {
+	if s.of == nil {
+		s.of = map[uint64]finding{}
+	}
+	s.of[id] = f
+}
+
+// A shortProgram is what is to be said of the stacks of a program.
+type shortProgram struct {
+	// all counts them, unreached those that do not reach the beginning, and pythonless those without Python.
+	all, pythonless int
+	unreached       whys
+}
+
+// programs counts what was found.
+func (s *shortStacks) programs() map[string]*shortProgram {
+	out := map[string]*shortProgram{}
+	for _, f := range s.of {
+		p := out[f.program]
+		if p == nil {
+			p = &shortProgram{}
+			out[f.program] = p
+		}
+		p.all++
+		if f.unfinished {
+			p.unreached[f.why]++
+		}
+		if f.pythonless {
+			p.pythonless++
+		}
+	}
+	return out
 }
 
 // deeper is why a stack ends that has more frames than there can be, and none were asked for by number.
@@ -48,36 +88,11 @@ var reasons = [len(whys{})]string{
 
 const noCode = "an address without code"
 
-func (s *shortStacks) taken(program string) {
-	if s.all == nil {
-		s.all, s.unreached = map[string]int{}, map[string]*whys{}
-	}
-	s.all[program]++
-}
-
-// unfinished counts a stack of a program, which taken has counted, too.
-func (s *shortStacks) unfinished(program string, why int) {
-	if program == "" {
-		return
-	}
-	if s.unreached[program] == nil {
-		s.unreached[program] = &whys{}
-	}
-	s.unreached[program][why]++
-}
-
 func (s *shortStacks) unseen(pid int) {
 	if s.ended == nil {
 		s.ended = map[int]int{}
 	}
 	s.ended[pid]++
-}
-
-func (s *shortStacks) pythonless(program string) {
-	if s.python == nil {
-		s.python = map[string]int{}
-	}
-	s.python[program]++
 }
 
 // withoutPython reports whether a stack leads through an interpreter of Python and has none of the functions that it
@@ -92,12 +107,14 @@ func withoutPython(addrs []uint64, frames []value.Frame) bool {
 
 // lines says what was found.
 func (s *shortStacks) lines() (out []string) {
-	for program, counts := range s.unreached {
-		out = append(out, s.line(program, counts))
-	}
-	for program, n := range s.python {
-		out = append(out, fmt.Sprintf("%d of %s of %s without the functions of Python that ran: "+
-			"known are those of Python 3.11, 3.12 and 3.13", n, format.Count(s.all[program], "stack"), program))
+	for program, p := range s.programs() {
+		if program != "" && p.unreached != (whys{}) {
+			out = append(out, p.line(program))
+		}
+		if p.pythonless > 0 {
+			out = append(out, fmt.Sprintf("%d of %s of %s without the functions of Python that ran: "+
+				"known are those of Python 3.11, 3.12 and 3.13", p.pythonless, format.Count(p.all, "stack"), program))
+		}
 	}
 	sort.Strings(out)
 	switch n := len(s.ended); {
@@ -111,10 +128,10 @@ func (s *shortStacks) lines() (out []string) {
 	return out
 }
 
-// line says of a program how many of its stacks do not reach its beginning, and why, the most frequent reason first.
-func (s *shortStacks) line(program string, counts *whys) string {
+// line says how many stacks do not reach the beginning of the program, and why, the most frequent reason first.
+func (p *shortProgram) line(program string) string {
 	sum, by := 0, map[string]int{}
-	for why, n := range counts {
+	for why, n := range p.unreached {
 		if sum += n; n > 0 {
 			by[reasons[why]] += n
 		}
@@ -131,7 +148,7 @@ func (s *shortStacks) line(program string, counts *whys) string {
 	if sum == 1 {
 		verb = "does"
 	}
-	return fmt.Sprintf("%d of %s of %s %s not reach its beginning: %s", sum, format.Count(s.all[program], "stack"),
+	return fmt.Sprintf("%d of %s of %s %s not reach its beginning: %s", sum, format.Count(p.all, "stack"),
 		program, verb, strings.Join(texts, ", "))
 }
 

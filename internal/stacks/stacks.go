@@ -74,7 +74,7 @@ func (n *Names) SetRoom(room until.Room) { n.Kernel.room, n.Processes.Room = roo
 
 // Add adds the table of a unit's stacks, whose programs are given.
 func (n *Names) Add(table *ebpf.Map, programs []*tree.Program) *Table {
-	t := &Table{names: n, programs: programs, table: table, known: map[uint64]*namedStack{},
+	t := &Table{names: n, programs: programs, table: table, known: known{of: map[uint64]*namedStack{}},
 		kept: newKept(table), of: map[uint64]*symbols.Process{}}
 	n.tables = append(n.tables, t)
 	return t
@@ -95,18 +95,28 @@ func OfProcess(rec []byte) bool {
 func (n *Names) Note(t *Table, rec []byte) { n.Processes.note(t, rec) }
 
 // Frames are the leaf first.
-func (n *Names) Frames(id uint64) []value.Frame { return n.find(id).frames }
+func (n *Names) Frames(id uint64) []value.Frame {
+	if stack := n.merged.at(id); stack != nil {
+		return n.merged.frames.list(stack.frames)
+	}
+	return n.find(id).frames
+}
 
 // Short says why frames are missing.
-func (n *Names) Short(id uint64) string { return n.find(id).short }
+func (n *Names) Short(id uint64) string { return n.ending(id).short }
 
 // Unfinished reports whether callers were not found.
-func (n *Names) Unfinished(id uint64) bool { return n.find(id).unfinished }
+func (n *Names) Unfinished(id uint64) bool { return n.ending(id).unfinished }
 
-func (n *Names) find(id uint64) *namedStack {
+func (n *Names) ending(id uint64) ending {
 	if stack := n.merged.at(id); stack != nil {
-		return stack
+		return stack.ending
 	}
+	return n.find(id).ending
+}
+
+// find gives a stack that programs have taken.
+func (n *Names) find(id uint64) *namedStack {
 	var table *Table
 	for _, t := range n.tables {
 		if table == nil || t.has(id) {

@@ -24,8 +24,8 @@ type Table struct {
 	programs []*tree.Program
 	// table is the map, in which programs put a stack once and never change it.
 	table *ebpf.Map
-	// known has what was read of the map, by the stack's id.
-	known map[uint64]*namedStack
+	// known has what was read of the map last, by the stack's id.
+	known known
 	of    map[uint64]*symbols.Process // by the stack's id, of programs
 	// kept has what was taken out of the map.
 	kept keptStacks
@@ -36,20 +36,28 @@ type Table struct {
 // A namedStack is a stack with the names of its frames.
 type namedStack struct {
 	frames []value.Frame
-	// short says why there are no frames, or may be more; unfinished is set where there are callers that nobody found.
+	ending
+}
+
+// An ending says why a stack has no frames, or may have more. unfinished is set where there are callers that nobody
+// found.
+type ending struct {
 	short      string
 	unfinished bool
 }
 
 // Why there are no frames.
 var noStack = map[uint64]*namedStack{
-	wire.NoStack:     {frames: []value.Frame{}, short: "no kernel stack: reached from user mode"},
-	wire.NoUserStack: {frames: []value.Frame{}, short: "no user stack: a thread of the kernel"},
-	wire.LostStack:   {frames: []value.Frame{}, short: "the stack is lost: there was no room for it"},
+	wire.NoStack:     without("no kernel stack: reached from user mode"),
+	wire.NoUserStack: without("no user stack: a thread of the kernel"),
+	wire.LostStack:   without("the stack is lost: there was no room for it"),
 }
 
+// without is a stack without frames.
+func without(why string) *namedStack { return &namedStack{[]value.Frame{}, ending{short: why}} }
+
 func (t *Table) has(id uint64) bool {
-	if t.known[id] != nil {
+	if t.known.of[id] != nil {
 		return true
 	}
 	_, err := t.entry(id)
@@ -57,20 +65,21 @@ func (t *Table) has(id uint64) bool {
 }
 
 func absentStack(id uint64) *namedStack {
-	return &namedStack{frames: []value.Frame{}, short: fmt.Sprintf("stack %#x is not in the table", id)}
+	return without(fmt.Sprintf("stack %#x is not in the table", id))
 }
 
-// find looks a stack up once: an entry never changes. One whose names were not read in time may get them later.
+// find looks a stack up: an entry never changes, so that what was read last need not be read again. One whose names
+// were not read in time may get them later.
 func (t *Table) find(id uint64) *namedStack {
 	if none := noStack[id]; none != nil {
 		return none
 	}
-	stack := t.known[id]
+	stack := t.known.of[id]
 	if stack == nil {
 		before := t.names.late()
 		stack = t.read(id)
 		if t.names.late() == before {
-			t.known[id] = stack
+			t.known.add(id, stack)
 		}
 	}
 	return stack
@@ -154,7 +163,7 @@ func (t *Table) read(id uint64) *namedStack {
 	}
 	asked := e.asked()
 	if e.owner != 0 && e.owner&wire.StackProgram == 0 {
-		return t.user(t.of[id], &e)
+		return t.user(id, &e)
 	}
 	before := t.names.late()
 	stack := t.kernel(e.addrs, asked, e.mark&wire.MarkTraced != 0)
@@ -179,11 +188,12 @@ func (t *Table) begin(stack *namedStack, program, asked int) {
 	stack.frames = frames[:min(len(frames), asked)]
 }
 
-// user names the addresses of a process; nil is the one that has the number
-// now.
-func (t *Table) user(p *symbols.Process, e *entry) *namedStack {
+// user names the addresses of a stack of a process; where that was not seen, of the one that has the number now.
+func (t *Table) user(id uint64, e *entry) *namedStack {
+	p := t.of[id]
 	if p == nil {
 		p = t.names.Processes.SeeStack(t.names.Processes.sight(int(e.owner)), 0, e.addrs)
+		t.of[id] = p // another one may have the number when the stack is read again
 	}
 	e.addrs = p.Code(e.addrs)
 	out := &namedStack{frames: make([]value.Frame, 0, len(e.addrs))}
@@ -198,10 +208,7 @@ func (t *Table) user(p *symbols.Process, e *entry) *namedStack {
 		}
 		out.frames = append(out.frames, one)
 	}
-	t.short.taken(p.Program())
-	if withoutPython(e.addrs, out.frames) {
-		t.short.pythonless(p.Program())
-	}
+	found := finding{program: p.Program(), pythonless: withoutPython(e.addrs, out.frames)}
 	why := min(int(e.mark>>wire.MarkWhyShift), wire.UnwindReasons-1)
 	switch {
 	case !p.Seen():
@@ -209,13 +216,15 @@ func (t *Table) user(p *symbols.Process, e *entry) *namedStack {
 	case why == wire.UnwindReached || startsProgram(out.frames):
 	case len(e.addrs) >= wire.MaxStack:
 		out.short, out.unfinished = cutAt(wire.MaxStack), true
-		t.short.unfinished(p.Program(), deeper)
+		found.why = deeper
 	case len(e.addrs) >= e.asked():
 		out.short = cutAt(e.asked())
 	default:
 		out.short, out.unfinished = "not followed further: "+reasons[why], true
-		t.short.unfinished(p.Program(), why)
+		found.why = why
 	}
+	found.unfinished = out.unfinished
+	t.short.found(id, found)
 	return out
 }
 
