@@ -17,7 +17,7 @@ const hostile = "x;\x1b[2J\x07\r\n9 root \x7f\u009b\u202e\xff\tend"
 // Names come from programs and files. Wherever they stand, they make no line and act on no terminal.
 func TestNothingForged(t *testing.T) {
 	frame := Frame{hostile, hostile + "+0x1", hostile + "+0x1 (" + hostile + ")", hostile}
-	stack := Stack{Frames: []Frame{frame, frame}, User: true}
+	stack := Stack{Frames: []*Frame{&frame, &frame}, User: true}
 	object := Object{{hostile, hostile}}
 	tables := map[string]*Table{
 		"count": {Name: hostile, Kind: "count", By: []string{hostile, "b"}, Keyed: true,
@@ -80,7 +80,7 @@ func checkLines(t *testing.T, of, got string, lines int) {
 func TestFoldedNames(t *testing.T) {
 	table := &Table{Kind: "count", Keyed: true, Columns: []Column{{Kind: "count"}}, Rows: []Row{{
 		Values: []Value{int64(3)},
-		Key:    []Value{"a b;c", Stack{Frames: []Frame{{Function: "leaf 9"}, {Function: "ro;ot\n"}}}}}}}
+		Key:    []Value{"a b;c", Stack{Frames: []*Frame{{Function: "leaf 9"}, {Function: "ro;ot\n"}}}}}}}
 	lines, _ := appendTableFolded(nil, table, table.Rows)
 	got := string(lines)
 	if want := `a_b:c;ro:ot\n;leaf_9 3` + "\n"; got != want {

@@ -68,12 +68,12 @@ func mixed() []*Table {
 				{Hi: 0, Below: true}, {Lo: 0, Hi: 10, Count: 1}, {Lo: 10, Hi: 20, Count: 4},
 				{Lo: 20, Above: true, Count: 2}}}}}}},
 		{Name: "samples", Kind: "count", Keyed: true, Columns: []Column{{Kind: "count"}}, Rows: []Row{
-			{Key: []Value{"cat", Stack{Frames: []Frame{
+			{Key: []Value{"cat", Stack{Frames: []*Frame{
 				{"vfs_read", "vfs_read+0x1", "vfs_read+0x1 [nf_tables]", "vfs_read+0x1 [nf_tables]"},
 				{"ksys_read", "ksys_read", "ksys_read", "ksys_read"}, {"a;b", "a;b", "a;b", "a;b"}},
 				Short: "cut at 3 frames"}},
 				Values: []Value{int64(12)}},
-			{Key: []Value{"dog", Stack{Frames: []Frame{{"read", "read", "read", "read"}}, User: true, Unfinished: true,
+			{Key: []Value{"dog", Stack{Frames: []*Frame{{"read", "read", "read", "read"}}, User: true, Unfinished: true,
 				Short: "not followed further: taken by frame pointers"}}, Values: []Value{int64(3)}}}},
 		{Name: "t", Kind: "table", Keyed: true, Columns: []Column{{Kind: "table"}}, Rows: []Row{
 			{Key: []Value{Tuple{int64(1), "x"}}, Values: []Value{Object{{"a", int64(1)}, {"b", "y"}}}}}},

@@ -1,6 +1,9 @@
 package render
 
-import "slices"
+import (
+	"crypto/sha256"
+	"slices"
+)
 
 // A function can have the name of one in another file, and a file that of one in another folder. Frames are shown in
 // short, without the folder, in JSON and CSV without the file. Where rows would be shown alike for that, they have what
@@ -33,9 +36,14 @@ func hasFrames(v Value) bool {
 
 // spelledApart spells the frames of those rows out which are shown alike otherwise, and not then.
 func spelledApart(rows []Row, spell func(Frame) Frame) []Row {
-	first, differ := map[string]string{}, map[string]bool{}
+	first, differ := map[keySum]keySum{}, map[keySum]bool{}
+	var text []byte
+	sumOf := func(key []Value) keySum {
+		text = appendShown(text[:0], key)
+		return sha256.Sum256(text)
+	}
 	for _, r := range rows {
-		short, long := keyText(r.Key), keyText(spelled(r.Key, spell))
+		short, long := sumOf(r.Key), sumOf(spelled(r.Key, spell))
 		if other, ok := first[short]; ok && other != long {
 			differ[short] = true
 		}
@@ -46,22 +54,25 @@ func spelledApart(rows []Row, spell func(Frame) Frame) []Row {
 	}
 	rows = slices.Clone(rows)
 	for i, r := range rows {
-		if differ[keyText(r.Key)] {
+		if differ[sumOf(r.Key)] {
 			rows[i].Key = spelled(r.Key, spell)
 		}
 	}
 	return rows
 }
 
-// keyText is a key as it is shown, with why stacks are short.
-func keyText(key []Value) string {
-	text := appendList(nil, key)
+// A keySum stands for a key as it is shown: the texts of many stacks are long.
+type keySum [sha256.Size]byte
+
+// appendShown appends a key as it is shown, with why stacks are short.
+func appendShown(dst []byte, key []Value) []byte {
+	dst = appendList(dst, key)
 	for _, v := range key {
 		if s, ok := v.(Stack); ok {
-			text = append(append(text, '\n'), s.Short...)
+			dst = append(append(dst, '\n'), s.Short...)
 		}
 	}
-	return string(text)
+	return dst
 }
 
 // spelled is a key with frames as spell gives them.
@@ -80,7 +91,8 @@ func spelledValue(v Value, spell func(Frame) Frame) Value {
 	case Stack:
 		v.Frames = slices.Clone(v.Frames)
 		for i, f := range v.Frames {
-			v.Frames[i] = spell(f)
+			other := spell(*f)
+			v.Frames[i] = &other
 		}
 		return v
 	case Tuple:

@@ -21,8 +21,8 @@ type (
 	// Stack is a call stack of a program or of the kernel, leaf first. Short says why there are no frames, or
 	// why there may be more, Unfinished whether there are callers that nobody could find.
 	Stack struct {
-		// Frames are the calls, the leaf first.
-		Frames []Frame
+		// Frames are the calls, the leaf first. Many stacks have the same ones.
+		Frames []*Frame
 		// User: it is a stack of a program.
 		User       bool
 		Short      string

@@ -71,10 +71,11 @@ func (k *Known) Snapshot(snapshot *value.Snapshot) (*render.Table, error) {
 		}
 		t.Columns = append(t.Columns, col)
 	}
+	var shown plainer
 	for _, e := range snapshot.Entries() {
 		row := render.Row{}
 		if e.Key != nil {
-			row.Key, row.Names = keyColumns(e.Key, len(decl.By))
+			row.Key, row.Names = shown.keyColumns(e.Key, len(decl.By))
 			t.Keyed = true
 		}
 		for i, c := range columns {
@@ -132,9 +133,10 @@ func emptyRow(columns []*plan.Container) []render.Row {
 
 func itemsTable(name string, by []string, kind string, items []starlark.Tuple) *render.Table {
 	t := &render.Table{Name: name, Kind: kind, By: by, Keyed: true, Columns: make([]render.Column, 1)}
+	var shown plainer
 	for _, kv := range items {
-		key, names := keyColumns(kv[0], len(by))
-		t.Rows = append(t.Rows, render.Row{Key: key, Names: names, Values: []render.Value{Plain(kv[1])}})
+		key, names := shown.keyColumns(kv[0], len(by))
+		t.Rows = append(t.Rows, render.Row{Key: key, Names: names, Values: []render.Value{shown.value(kv[1], 0)}})
 	}
 	nameColumns(t)
 	return t
@@ -179,26 +181,37 @@ func quantilesOf(h *value.Histogram) render.Quantiles {
 	return out
 }
 
+// A plainer makes plain values, those of one table. It names a frame once, however many stacks have it.
+type plainer struct {
+	frames map[shownFrame]*render.Frame
+}
+
+// A shownFrame is one of a stack that is merged, or not.
+type shownFrame struct {
+	frame  value.Frame
+	merged bool
+}
+
 // keyColumns splits a key into columns: those of a record have names. A list of strings is one of by= (columns is their
 // number).
-func keyColumns(k starlark.Value, columns int) (key []render.Value, names []string) {
+func (p *plainer) keyColumns(k starlark.Value, columns int) (key []render.Value, names []string) {
 	switch k := k.(type) {
 	case starlark.Tuple:
 		if columns == 1 && len(k) != 1 {
-			return []render.Value{Plain(k)}, nil
+			return []render.Value{p.value(k, 0)}, nil
 		}
-		return plainValues(value.Marked(k), 0), nil
+		return p.values(value.Marked(k), 0), nil
 	case *value.Record:
 		names, values := k.Fields()
-		return plainValues(values, 0), names
+		return p.values(values, 0), names
 	}
-	return []render.Value{Plain(k)}, nil
+	return []render.Value{p.value(k, 0)}, nil
 }
 
-func plainValues(in []starlark.Value, depth int) []render.Value {
+func (p *plainer) values(in []starlark.Value, depth int) []render.Value {
 	out := make([]render.Value, len(in))
 	for i, v := range in {
-		out[i] = plainAt(v, depth)
+		out[i] = p.value(v, depth)
 	}
 	return out
 }
@@ -210,10 +223,10 @@ const maxDepth = 1000
 var tooDeep = render.Fault{Text: "<nested too deeply>"}
 
 // Plain gives a value of the script without the interpreter.
-func Plain(v starlark.Value) render.Value { return plainAt(v, 0) }
+func Plain(v starlark.Value) render.Value { return new(plainer).value(v, 0) }
 
-// plainAt is Plain of a part at a depth.
-func plainAt(v starlark.Value, depth int) render.Value {
+// value is Plain of a part at a depth.
+func (p *plainer) value(v starlark.Value, depth int) render.Value {
 	switch v := v.(type) {
 	case nil, starlark.NoneType:
 		return nil
@@ -231,7 +244,7 @@ func plainAt(v starlark.Value, depth int) render.Value {
 		}
 		return []byte(v)
 	case value.Stack:
-		return stackNames(v)
+		return p.stack(v)
 	case value.Frame:
 		return frameNames(v)
 	case *value.Histogram:
@@ -243,7 +256,7 @@ func plainAt(v starlark.Value, depth int) render.Value {
 	if depth == maxDepth {
 		return tooDeep
 	}
-	return plainComposite(v, depth+1)
+	return p.composite(v, depth+1)
 }
 
 func plainInt(i starlark.Int) render.Value {
@@ -256,15 +269,15 @@ func plainInt(i starlark.Int) render.Value {
 	return i.BigInt()
 }
 
-func plainComposite(v starlark.Value, depth int) render.Value {
+func (p *plainer) composite(v starlark.Value, depth int) render.Value {
 	switch v := v.(type) {
 	case starlark.Tuple:
-		return render.Tuple(plainValues(value.Marked(v), depth))
+		return render.Tuple(p.values(value.Marked(v), depth))
 	case *value.Record:
 		names, values := v.Fields()
 		o := make(render.Object, len(names))
 		for i, name := range names {
-			o[i] = render.Field{Name: name, Value: plainAt(values[i], depth)}
+			o[i] = render.Field{Name: name, Value: p.value(values[i], depth)}
 		}
 		return o
 	case *starlark.Dict:
@@ -276,37 +289,51 @@ func plainComposite(v starlark.Value, depth int) render.Value {
 			} else {
 				name = value.Printed(name)
 			}
-			o = append(o, render.Field{Name: name, Value: plainAt(kv[1], depth)})
+			o = append(o, render.Field{Name: name, Value: p.value(kv[1], depth)})
 		}
 		return o
 	case starlark.Iterable:
 		out := render.Tuple{}
 		for e := range starlark.Elements(v) {
-			out = append(out, plainAt(e, depth))
+			out = append(out, p.value(e, depth))
 		}
 		return out
 	}
 	return v.String()
 }
 
+// frame names a frame of a stack. Of a merged one an offset that is left tells it from others.
+func (p *plainer) frame(f value.Frame, merged bool) *render.Frame {
+	f.Addr, f.Source = 0, nil // of which no name tells
+	key := shownFrame{f, merged}
+	if p.frames[key] == nil {
+		names := frameNames(f)
+		if merged {
+			names.Function = names.Label
+		}
+		if p.frames == nil {
+			p.frames = map[shownFrame]*render.Frame{}
+		}
+		p.frames[key] = &names
+	}
+	return p.frames[key]
+}
+
 func frameNames(f value.Frame) render.Frame {
 	return render.Frame{Function: f.Name, Label: f.Label(), Text: f.Text(), Whole: f.Whole()}
 }
 
-// stackNames names the frames; one without a symbol is its address.
-func stackNames(s value.Stack) render.Value {
+// stack names the frames; one without a symbol is its address.
+func (p *plainer) stack(s value.Stack) render.Value {
 	frames := s.Frames()
 	if frames == nil {
 		return s.String()
 	}
-	out := render.Stack{Frames: make([]render.Frame, len(frames)), Short: s.Short(),
+	out := render.Stack{Frames: make([]*render.Frame, len(frames)), Short: s.Short(),
 		Unfinished: s.Unfinished()}
 	for i, f := range frames {
 		out.User = f.User
-		out.Frames[i] = frameNames(f)
-		if s.IsMerged() { // an offset that is left tells it from others
-			out.Frames[i].Function = f.Label()
-		}
+		out.Frames[i] = p.frame(f, s.IsMerged())
 	}
 	return out
 }
