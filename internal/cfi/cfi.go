@@ -24,7 +24,7 @@
 // as a rule (rule.go, expression.go) where a rule can say it: about 99.9 % of all can be. What cannot be said has the
 // rule wire.UnwindNone, as has code that the file tells nothing about. Where both sections cover an address,
 // .eh_frame wins. Some code has frames that are known without (stub.go, signal.go), and Go's has frame pointers and
-// changes of stacks that its linker does not tell of (golang.go).
+// changes of stacks that its linker does not tell of, and a table of its own that strip leaves (golang.go).
 //
 // Files are foreign data: time and memory are in proportion to their size, what is damaged is left out and counted, and
 // nothing panics.
@@ -80,6 +80,9 @@ func read(f *elffile.File) (rows []Row, stats Stats, err error) {
 	}
 	code := f.CodeSections()
 	t := a.table(section{data: exceptions.Data, base: exceptions.Addr}, section{data: debug, debug: true}, code, &stats)
+	if len(debug) == 0 {
+		t = t.over(goFrames(f, a))
+	}
 	t = t.over(known(f, a, code, t))
 	t = changed(f, a, t).over(t)
 	t = signalReturns(f, a).over(t)

@@ -31,6 +31,36 @@ func (a *arch) goRule(rule uint32) uint32 {
 	return rule
 }
 
+// goFrames are the rows of Go's functions in a file without .debug_frame, as it is linked by -ldflags=-w: by the table
+// that Go's runtime has. What is damaged leaves what is before it.
+func goFrames(f *elffile.File, a *arch) *table {
+	out := &table{}
+	if _, ok, _ := f.Section(goNote); !ok {
+		return out
+	}
+	_ = elffile.GoFrames(f, func(frame elffile.GoFrame) {
+		out.add(frame.Begin, a.goFrame(frame))
+		out.add(frame.End, uncovered)
+	})
+	return out
+}
+
+// goFrame is the rule of a frame, as Go's linker tells it. Only on arm64 it tells that nobody has called a function.
+func (a *arch) goFrame(f elffile.GoFrame) uint32 {
+	n, whole := words(f.Depth)
+	switch {
+	case f.Top && !a.pushes:
+		return wire.UnwindStop
+	case !whole:
+		return wire.UnwindNone
+	case a.pushes:
+		return a.goRule(a.make(wire.UnwindSP, 0, n+1))
+	case n <= 0:
+		return a.make(wire.UnwindSP, 0, n)
+	}
+	return a.goRule(a.make(wire.UnwindLinkOnly, n, n))
+}
+
 // parts takes a rule apart.
 func (a *arch) parts(rule uint32) (kind uint32, saved, operand int64) {
 	kind, saved = rule&(1<<wire.UnwindKindBits-1), int64(rule>>wire.UnwindKindBits&(1<<a.savedBits-1))

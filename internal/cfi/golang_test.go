@@ -60,21 +60,6 @@ func TestGolang(t *testing.T) {
 	}
 }
 
-// TestStrippedGo: without Go's tables of frames, it is known all the same where goroutines begin.
-func TestStrippedGo(t *testing.T) {
-	rows, all := rowsOfGo(t, builtGo(t, "amd64", "-ldflags=-s -w"), "runtime.gopark", "runtime.goexit",
-		"runtime.systemstack")
-	for name, want := range map[string]string{"runtime.gopark": "0 none", "runtime.systemstack": "0 none",
-		"runtime.goexit": "0 stop"} {
-		if rows[name] != want {
-			t.Errorf("%s: got %s, want %s", name, rows[name], want)
-		}
-	}
-	if n := signals(all); n != 1 {
-		t.Errorf("%d rows are frames of signals, want 1", n)
-	}
-}
-
 // signals counts the rows that are frames of signals: what handlers return to.
 func signals(rows []cfi.Row) (n int) {
 	for _, r := range rows {

@@ -86,17 +86,23 @@ func (k *Keeper) guarded(work func()) {
 // mostFiles bounds those that are remembered though no process has them, as those without rules.
 const mostFiles = 1 << 14
 
-// packingBytes is about how many bytes it takes to read the rules of a file: of tables of 5 MB (libLLVM) 44 MB.
+// packingBytes is about how many bytes it takes to read the rules of a file: of tables of 5 MB (libLLVM) 44 MB, of 7 MB
+// of Go's table, in which there is much else, 20 MB.
 func packingBytes(elf *elffile.File) uint64 {
-	const least, each = 1 << 20, 12
+	const least, each, eachOfGo = 1 << 20, 12, 3
 	bytes := uint64(least)
 	if elf.Size() == 0 { // it is no file, as the code of uprobes
 		return bytes
 	}
-	for _, name := range []string{".eh_frame", ".debug_frame"} {
+	sizes := map[string]uint64{}
+	for _, name := range []string{".eh_frame", ".debug_frame", ".gopclntab", ".data.rel.ro.gopclntab"} {
 		if _, size, err := elf.SectionReader(name); err == nil {
-			bytes += each * uint64(size)
+			sizes[name] = uint64(size)
 		}
+	}
+	bytes += each * (sizes[".eh_frame"] + sizes[".debug_frame"])
+	if sizes[".debug_frame"] == 0 {
+		bytes += eachOfGo * (sizes[".gopclntab"] + sizes[".data.rel.ro.gopclntab"])
 	}
 	return bytes
 }

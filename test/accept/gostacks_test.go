@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // Go keeps frame pointers, and its stacks end at runtime.goexit.
@@ -35,5 +37,63 @@ probe("profile:499hz", kernel = lambda e: n[e.ustack()].add(), where = lambda e:
 	e, _ := traced(t, text, []string{"--format", "folded"}, "spin", "2", "1s")
 	if !strings.Contains(e.stdout, ";time.now") || strings.Contains(e.stderr, "a frame that leads back") {
 		t.Errorf("got %s, said %q", excerpt(e.stdout), e.stderr)
+	}
+}
+
+// asksTwice goes through a function without a frame, and through one that changes stacks.
+const asksTwice = `package main
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+)
+
+//go:noinline
+func asks() { syscall.Getppid() }
+
+//go:noinline
+func maps() []byte { return make([]byte, 256<<20) }
+
+func main() {
+	done := make(chan int)
+	go func() {
+		asks()
+		runtime.KeepAlive(maps())
+		close(done)
+	}()
+	<-done
+	os.Exit(0)
+}
+`
+
+// Programs of Go have the same stacks if they were linked without .debug_frame, or stripped.
+//
+// > The stacks of a stripped program of Go (1.18 or later) are whole, too: Go's runtime has a table of its frames,
+// > which strip leaves.
+func TestStackOfStrippedGo(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	text := script(t, `
+n = count()
+for call in ("getppid", "mmap"):
+    probe("tracepoint:syscalls:sys_enter_" + call, kernel = lambda e: n[e.ustack()].add())
+`)
+	begin := `(?m)^runtime\.goexit;main\.main\.func1;main\.`
+	whole := []*regexp.Regexp{
+		regexp.MustCompile(begin + `asks;syscall\.rawSyscallNoError 1$`),
+		regexp.MustCompile(begin + `maps;\S*;runtime\.systemstack;\S*;runtime\.mmap;runtime\.sysMmap \d+$`),
+	}
+	for _, command := range []string{"go build", "go build -ldflags=-w", "go build -ldflags=-s"} {
+		e := startrace(t, "--format", "folded", text, "-c", need.Built(t, command, "main.go", asksTwice)).ok(t)
+		got := strings.ReplaceAll(e.stdout, ".abi0", "") // which symbols have, and Go's table has not
+		for _, want := range whole {
+			if !want.MatchString(got) {
+				t.Errorf("%s: got %s, want %s", command, excerpt(got), want)
+			}
+		}
+		if strings.Contains(e.stderr, "reach its beginning") {
+			t.Errorf("%s: said %s", command, e.stderr)
+		}
 	}
 }

@@ -1,0 +1,78 @@
+package elffile
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Go's runtime walks along stacks by .gopclntab, which strip leaves: for each function it has by how much the stack
+// pointer has moved since its first instruction. Go's linker makes .debug_frame of the same numbers, where it makes
+// one.
+
+// A GoFrame is some code of a function in which the stack pointer does not move.
+type GoFrame struct {
+	// Begin is the address of the first byte, End that of the byte behind it.
+	Begin, End uint64
+	// Depth is how many bytes the stack pointer is below where it was at the first instruction of the function.
+	Depth int64
+	// Top: nobody has called the function.
+	Top bool
+}
+
+const (
+	// goFrameWord is which word of 32 bits of a function's description tells where its depths are; 0: it has none.
+	goFrameWord = 4
+	// goFlags is which byte of it has its flags, of which goTop says that nobody has called it.
+	goFlags, goTop = 41, 1
+	// maxGoValues bounds the values by code. The largest programs have some 20 MB.
+	maxGoValues = 64 << 20
+	// maxGoFrames bounds the frames. The largest programs have two million.
+	maxGoFrames = 16 << 20
+)
+
+// GoFrames calls with the frames of Go's functions by address; with none of a file that has no table of Go 1.18 or
+// later. Where the table is damaged it ends.
+func GoFrames(f *File, call func(GoFrame)) error {
+	table := goTableInPieces(f)
+	if table == nil {
+		return nil
+	}
+	h, err := table.header()
+	if err != nil || h.values > h.functions || h.functions-h.values > maxGoValues {
+		return err
+	}
+	values := make([]byte, h.functions-h.values)
+	if _, err := table.from.ReadAt(values, int64(h.values)); err != nil {
+		return fmt.Errorf("read %s of %s: %w", goTableSection, f.Path, err)
+	}
+	last, left := uint64(0), maxGoFrames
+	return table.each(h, h.flags+1, func(begin, end uint64, described []byte) {
+		at := f.elf.ByteOrder.Uint32(described[4*goFrameWord:])
+		if at > 0 && uint64(at) < uint64(len(values)) && last <= begin {
+			of := GoFrame{Begin: begin, End: end, Top: described[h.flags]&goTop != 0}
+			last = of.each(values[at:], h.step, &left, call)
+		}
+	})
+}
+
+// each calls with the frames of a function, of which the frame has where it lies, and gives where they end. Each is by
+// how much the depth changes, as a number whose lowest bit is its sign, and for how many steps of code it holds; at the
+// end the depth does not change. The first depth counts from -1. left is how many frames there may be.
+func (of GoFrame) each(values []byte, step uint64, left *int, call func(GoFrame)) (end uint64) {
+	at, out := of.Begin, GoFrame{Depth: -1, Top: of.Top}
+	for ; at < of.End && *left > 0; *left-- {
+		change, n := binary.Uvarint(values)
+		if n <= 0 || change == 0 && at > of.Begin {
+			break
+		}
+		steps, m := binary.Uvarint(values[n:])
+		if m <= 0 || steps == 0 || steps > (of.End-at)/max(step, 1) {
+			break
+		}
+		out.Begin, out.End = at, at+steps*step
+		out.Depth += int64(change>>1) ^ -int64(change&1)
+		call(out)
+		at, values = out.End, values[n+m:]
+	}
+	return at
+}
