@@ -75,6 +75,8 @@ func (p python) find(thread *ir.Value, lost *ir.Block) {
 	p.BranchImm(ir.EQ, thread, 0, first, next)
 	p.Begin(first)
 	main := p.read(p.where(wire.PythonMain), 8, lost)
+	newest := p.read(p.Add(p.where(wire.PythonMain), -8), 8, lost)
+	p.orElse(ir.NE, p.Op(ir.OpSub, newest, main), 0, lost) // a thread may run in each
 	p.Jump(have, p.in(main, wire.PythonThreads, lost))
 	p.Begin(next)
 	p.Jump(have, thread)
@@ -140,9 +142,17 @@ func (p python) frame(count *ir.Value, lost *ir.Block) {
 	p.Jump(p.on)
 }
 
+// mark tells code apart that lies at one address in turns.
+func (p python) mark(code *ir.Value, lost *ir.Block) *ir.Value {
+	line := p.read(p.Op(ir.OpAdd, code, p.where(wire.PythonLine)), 4, lost)
+	serial := p.read(p.Op(ir.OpAdd, code, p.where(wire.PythonSerial)), 4, lost)
+	hash := p.read(p.Add(p.in(code, wire.PythonName, lost), wire.PythonHash), 4, lost)
+	return p.Imm(ir.OpAnd, p.Op(ir.OpXor, p.Op(ir.OpXor, line, serial), hash), 1<<wire.PythonMarkBits-1)
+}
+
 // count adds a frame of code to the stack.
 func (p python) count(count, code, place *ir.Value, lost *ir.Block) {
-	line := p.read(p.Op(ir.OpAdd, code, p.where(wire.PythonLine)), 4, lost)
+	mark := p.mark(code, lost)
 	behind := p.Op(ir.OpSub, place, p.Op(ir.OpAdd, code, p.where(wire.PythonBegin)))
 	unit := p.Add(p.Imm(ir.OpAShr, behind, 1), 1)
 	said, far := p.NewBlock(), p.NewBlock()
@@ -154,8 +164,8 @@ func (p python) count(count, code, place *ir.Value, lost *ir.Block) {
 	p.Begin(far)
 	p.Jump(said, p.Const(wire.PythonFarAway))
 	p.Begin(said)
-	const lines, address = 1<<wire.PythonLineBits - 1, 1<<wire.PythonPlaceShift - 1
-	word := p.Imm(ir.OpShl, p.Imm(ir.OpAnd, line, lines), wire.PythonLineShift)
+	const address = 1<<wire.PythonPlaceShift - 1
+	word := p.Imm(ir.OpShl, mark, wire.PythonMarkShift)
 	word = p.Op(ir.OpOr, word, p.where(wire.PythonVersion))
 	word = p.Op(ir.OpOr, word, p.Imm(ir.OpShl, shown, wire.PythonPlaceShift))
 	word = p.Op(ir.OpOr, word, p.Op(ir.OpAnd, p.Imm(ir.OpLShr, code, wire.PythonAlign), p.Const(address)))

@@ -60,8 +60,11 @@ func Read(memory io.ReaderAt, f Frame) (*Body, error) {
 		return nil, r.err
 	}
 	pointer := func(at int) uint64 { return binary.LittleEndian.Uint64(object[at:]) }
-	c := &Body{First: int(int32(binary.LittleEndian.Uint32(object[l.object.first:])))}
-	if uint64(c.First)&(1<<wire.PythonLineBits-1) != f.bits(wire.PythonLineShift, wire.PythonLineBits) {
+	number := func(at int) uint32 { return binary.LittleEndian.Uint32(object[at:]) }
+	c := &Body{First: int(int32(number(l.object.first)))}
+	hash := binary.LittleEndian.Uint32(r.bytes(pointer(l.object.name)+wire.PythonHash, 4))
+	mark := uint64(number(l.object.first) ^ number(l.object.serial) ^ hash)
+	if mark&(1<<wire.PythonMarkBits-1) != f.bits(wire.PythonMarkShift, wire.PythonMarkBits) {
 		return nil, errNoCode // something else lies there by now
 	}
 	c.Name, c.File = r.text(pointer(l.object.name), mostName), r.text(pointer(l.object.file), mostFile)

@@ -239,6 +239,7 @@ at_exit(lambda: print("\n".join(stacks)))
 //
 // > Of other versions the end of the run says `2 of 2 stacks of /usr/bin/python3.10 without the functions of Python
 // > that ran`.
+// > So it does of a process with subinterpreters.
 // > Functions are read out of the process when a stack with them is first seen.
 // > Of one that has ended by then, or has given the function's code back, they are `<unknown Python function>`.
 // > Functions of other interpreters, as those of Perl and Ruby, are no frames.
@@ -260,7 +261,7 @@ int main(void) { _PyEval_EvalFrameDefault(); return 0; }
 		bin := need.Built(t, "gcc -O1 -rdynamic -DVERSION="+version, "python.c", program)
 		e := startrace(t, text, "-c", bin).ok(t)
 		if want := "1 of 1 stack of " + bin + " without the functions of Python that ran: known are those of Python " +
-			"3.11, 3.12 and 3.13\n"; !strings.Contains(e.stderr, want) ||
+			"3.11, 3.12 and 3.13, without subinterpreters\n"; !strings.Contains(e.stderr, want) ||
 			!strings.Contains(e.stdout, "main;_PyEval_EvalFrameDefault") {
 			t.Errorf("%s: got %q, said %q", version, e.stdout, e.stderr)
 		}
@@ -270,7 +271,21 @@ int main(void) { _PyEval_EvalFrameDefault(); return 0; }
 		t.Errorf("perl: %s", e.stdout)
 	}
 	for path := range interpreters(t) {
-		e := startrace(t, script(t, `probe("t:syscalls:sys_enter_exit_group", lambda e: print(e.ustack().folded()))`),
+		other := `import importlib, os, sys
+name = "_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters"
+subs = importlib.import_module(name)
+getattr(subs, "run_string")(subs.create(), "import os; os.getppid()")
+`
+		file := filepath.Join(t.TempDir(), "subs.py")
+		if err := os.WriteFile(file, []byte(other), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		e := startrace(t, text, "-c", path+" "+file).ok(t)
+		if !strings.Contains(e.stderr, "without the functions of Python that ran") ||
+			strings.Contains(e.stdout, "<module>") || !strings.Contains(e.stdout, "_PyEval_EvalFrameDefault") {
+			t.Errorf("subinterpreter of %s: got %q, said %q", path, e.stdout, e.stderr)
+		}
+		e = startrace(t, script(t, `probe("t:syscalls:sys_enter_exit_group", lambda e: print(e.ustack().folded()))`),
 			"-c", path+` -c "import os; os._exit(0)"`).ok(t)
 		last := regexp.MustCompile(`(<module>|<unknown_Python_function>);_PyEval_EvalFrameDefault;`)
 		if strings.Contains(e.stderr, "without") || !last.MatchString(e.stdout) {
