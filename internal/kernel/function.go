@@ -1,10 +1,8 @@
 package kernel
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -258,46 +256,4 @@ func (f *Facts) readFunctions() ([]FunctionName, error) {
 		return s.functions(), nil
 	}
 	return nil, fmt.Errorf("list the kernel's functions: %w; nor can the symbols be taken: %w", err, symbolsErr)
-}
-
-// readFilterFunctions parses lines `name` and `name [module]`
-// (kernel/trace/ftrace.c, t_show).
-func readFilterFunctions(r io.Reader) ([]FunctionName, error) {
-	var out []FunctionName
-	lines := bufio.NewScanner(r)
-	for lines.Scan() {
-		name, module, _ := strings.Cut(lines.Text(), " [")
-		module = strings.TrimSuffix(module, "]")
-		// Placeholders of functions that were left out (5.19).
-		if name != "" && !strings.HasPrefix(name, "__ftrace_invalid_address__") {
-			out = append(out, FunctionName{Name: name, Module: module})
-		}
-	}
-	return sortFunctions(out), lines.Err()
-}
-
-func sortFunctions(list []FunctionName) []FunctionName {
-	slices.SortFunc(list, func(a, b FunctionName) int {
-		if order := strings.Compare(a.Name, b.Name); order != 0 {
-			return order
-		}
-		return strings.Compare(a.Module, b.Module) // the kernel's own first
-	})
-	return slices.CompactFunc(list, func(a, b FunctionName) bool { return a.Name == b.Name })
-}
-
-// functions are the symbols that the kernel's linker put into code.
-func (s *Symbols) functions() []FunctionName {
-	var out []FunctionName
-	for i := range s.addrs {
-		if !s.code[i] {
-			continue
-		}
-		// Loaded BPF programs, and trampolines of ftrace, kprobes and static calls
-		// (kernel/kallsyms.c, get_ksym_bpf and its neighbours) are no functions.
-		if sym := s.at(i); sym.Module != "bpf" && !strings.HasPrefix(sym.Module, "__builtin__") {
-			out = append(out, FunctionName{Name: sym.Name, Module: sym.Module})
-		}
-	}
-	return sortFunctions(out)
 }

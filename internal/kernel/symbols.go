@@ -158,9 +158,14 @@ var digits = [256]byte{'0': 1, '1': 2, '2': 3, '3': 4, '4': 5, '5': 6, '6': 7, '
 
 // at gives the symbol of index i.
 func (s *Symbols) at(i int) Symbol {
-	name, module := s.line(i)
-	module = bytes.TrimSuffix(bytes.TrimPrefix(module, []byte{'['}), []byte{']'})
+	name, module := s.parts(i)
 	return Symbol{Name: string(name), Addr: s.addrs[i], Module: string(module)}
+}
+
+// parts are the name and the module of a symbol.
+func (s *Symbols) parts(i int) (name, module []byte) {
+	name, module = s.line(i)
+	return name, bytes.TrimSuffix(bytes.TrimPrefix(module, []byte{'['}), []byte{']'})
 }
 
 func (s *Symbols) line(i int) (name, module []byte) {

@@ -18,6 +18,9 @@ const (
 	// outside is what a run has besides values: its own code, the ring, maps that are
 	// mapped, stacks.
 	outside = 24 << 20
+	// whole is what is resident beyond that where nearly all of the program has run, as when a long run prints stacks:
+	// its code and what is constant are 17 MB, and the ring 8.
+	whole = 4 << 20
 	// least is what values get in any case: a run cannot do with less.
 	least = 8 << 20
 )
@@ -67,7 +70,7 @@ func New(size uint64, over func()) *Budget {
 		b.soft = max(size, Least) - outside
 		b.most = max(least, b.soft/2)
 	} else {
-		b.soft = max(min(Default, free), Least) - outside
+		b.soft = max(min(Default-whole, free), Least) - outside
 		b.most = max(least, (free-min(free, outside))/3)
 	}
 	b.limit = b.most
