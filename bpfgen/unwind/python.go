@@ -62,6 +62,12 @@ func (p python) read(from *ir.Value, size int, lost *ir.Block) *ir.Value {
 	return p.Load(size, p.Memory(), p.State+stateWords)
 }
 
+// readWords reads words of the program's memory.
+func (p python) readWords(from *ir.Value, n int, lost *ir.Block) {
+	failed := p.Call(int64(asm.FnProbeReadUser), p.Add(p.Memory(), p.State+stateWords), p.Const(int64(8*n)), from)
+	p.orElse(ir.NE, failed, 0, lost)
+}
+
 // in reads a word of a struct, by the word of the table that says where it is there.
 func (p python) in(object *ir.Value, field int64, lost *ir.Block) *ir.Value {
 	return p.read(p.Op(ir.OpAdd, object, p.where(field)), 8, lost)
@@ -74,9 +80,9 @@ func (p python) find(thread *ir.Value, lost *ir.Block) {
 	first, next := p.NewBlock(), p.NewBlock()
 	p.BranchImm(ir.EQ, thread, 0, first, next)
 	p.Begin(first)
-	main := p.read(p.where(wire.PythonMain), 8, lost)
-	newest := p.read(p.Add(p.where(wire.PythonMain), -8), 8, lost)
-	p.orElse(ir.NE, p.Op(ir.OpSub, newest, main), 0, lost) // a thread may run in each
+	p.readWords(p.Add(p.where(wire.PythonMain), -8), 2, lost)
+	newest, main := p.word(0), p.word(1)
+	p.orElse(ir.NE, p.Op(ir.OpSub, newest, main), 0, lost) // nobody knows which of several runs
 	p.Jump(have, p.in(main, wire.PythonThreads, lost))
 	p.Begin(next)
 	p.Jump(have, thread)
@@ -142,17 +148,8 @@ func (p python) frame(count *ir.Value, lost *ir.Block) {
 	p.Jump(p.on)
 }
 
-// mark tells code apart that lies at one address in turns.
-func (p python) mark(code *ir.Value, lost *ir.Block) *ir.Value {
-	line := p.read(p.Op(ir.OpAdd, code, p.where(wire.PythonLine)), 4, lost)
-	serial := p.read(p.Op(ir.OpAdd, code, p.where(wire.PythonSerial)), 4, lost)
-	hash := p.read(p.Add(p.in(code, wire.PythonName, lost), wire.PythonHash), 4, lost)
-	return p.Imm(ir.OpAnd, p.Op(ir.OpXor, p.Op(ir.OpXor, line, serial), hash), 1<<wire.PythonMarkBits-1)
-}
-
 // count adds a frame of code to the stack.
 func (p python) count(count, code, place *ir.Value, lost *ir.Block) {
-	mark := p.mark(code, lost)
 	behind := p.Op(ir.OpSub, place, p.Op(ir.OpAdd, code, p.where(wire.PythonBegin)))
 	unit := p.Add(p.Imm(ir.OpAShr, behind, 1), 1)
 	said, far := p.NewBlock(), p.NewBlock()
@@ -164,11 +161,29 @@ func (p python) count(count, code, place *ir.Value, lost *ir.Block) {
 	p.Begin(far)
 	p.Jump(said, p.Const(wire.PythonFarAway))
 	p.Begin(said)
-	const address = 1<<wire.PythonPlaceShift - 1
-	word := p.Imm(ir.OpShl, mark, wire.PythonMarkShift)
-	word = p.Op(ir.OpOr, word, p.where(wire.PythonVersion))
-	word = p.Op(ir.OpOr, word, p.Imm(ir.OpShl, shown, wire.PythonPlaceShift))
-	word = p.Op(ir.OpOr, word, p.Op(ir.OpAnd, p.Imm(ir.OpLShr, code, wire.PythonAlign), p.Const(address)))
+	word := p.Op(ir.OpOr, p.where(wire.PythonVersion), p.Imm(ir.OpShl, shown, wire.PythonPlaceShift))
+	word = p.Op(ir.OpOr, word, p.Imm(ir.OpShl, p.identity(code, lost), wire.PythonIdentityShift))
+	word = p.Op(ir.OpOr, word, p.Op(ir.OpAnd, p.Imm(ir.OpLShr, code, wire.PythonAlign), p.Const(math.MaxUint32)))
 	p.Store(8, p.Op(ir.OpAdd, p.Memory(), p.Imm(ir.OpShl, count, 3)), p.Addrs, word)
 	p.set(stateCount, p.Add(count, 1))
+}
+
+// identity is that of code (wire.PythonIdentity).
+func (p python) identity(code *ir.Value, lost *ir.Block) *ir.Value {
+	line := p.read(p.Op(ir.OpAdd, code, p.where(wire.PythonLine)), 4, lost)
+	p.readWords(p.Op(ir.OpAdd, code, p.where(wire.PythonFile)), 4, lost)
+	file, name, lines := p.word(0), p.word(1), p.word(3)
+	hash := p.read(p.Add(name, wire.PythonHash), 8, lost)
+	p.readWords(p.Add(file, wire.PythonLength), 3, lost)
+	length, state := p.word(0), p.word(2)
+	narrow := p.Op(ir.OpMul, p.Imm(ir.OpAnd, p.Imm(ir.OpLShr, state, wire.PythonASCII), 1), p.where(wire.PythonNarrow))
+	text := p.Op(ir.OpAdd, file, p.Op(ir.OpSub, p.where(wire.PythonWide), narrow))
+	p.readWords(p.Add(p.Op(ir.OpAdd, text, length), -wire.PythonTail), wire.PythonTail/8, lost)
+	long := p.Cmp(ir.UGE, length, p.Const(wire.PythonTail))
+	mix := p.Const(0)
+	for _, word := range []*ir.Value{line, file, name, lines, hash, length, p.Op(ir.OpMul, p.word(0), long),
+		p.Op(ir.OpMul, p.word(1), long), p.word(2)} {
+		mix = p.Op(ir.OpMul, p.Op(ir.OpXor, mix, word), p.Const(-(1<<64 - wire.PythonMix)))
+	}
+	return p.Imm(ir.OpLShr, mix, 64-wire.PythonIdentityBits)
 }

@@ -21,8 +21,10 @@ func (f Frame) bits(from, n int) uint64 { return uint64(f) >> from & (1<<n - 1) 
 // Code tells code of a process apart: it is the frame without its instruction.
 func (f Frame) Code() Frame { return f &^ (wire.PythonFarAway << wire.PythonPlaceShift) }
 
-// Addr is where the code lies.
+// Addr are the lowest reach bits of the address of the code.
 func (f Frame) Addr() uint64 { return f.bits(0, wire.PythonPlaceShift) << wire.PythonAlign }
+
+const reach = wire.PythonPlaceShift + wire.PythonAlign
 
 // Place is the number of the instruction; false where it is not known. -1 is before the first one.
 func (f Frame) Place() (n int, known bool) {
@@ -34,8 +36,9 @@ func (f Frame) Place() (n int, known bool) {
 type Body struct {
 	// Name is the function's, File the script's as Python knows it.
 	Name, File string
-	// First is the number of the first line.
+	// First is the number of the first line, and Addr is where the code lies.
 	First int
+	Addr  uint64
 	lines []byte // co_linetable
 }
 
@@ -48,25 +51,23 @@ const (
 
 var errNoCode = errors.New("no code of Python lies there")
 
-// Read reads the code of a frame out of the memory of its process.
-func Read(memory io.ReaderAt, f Frame) (*Body, error) {
+// Read reads the code of a frame at an address out of the memory of its process.
+func Read(memory io.ReaderAt, f Frame, at uint64) (*Body, error) {
 	l, ok := releases[wire.PythonOldest+int(f.bits(wire.PythonVersionShift, wire.PythonVersionBits))]
-	if !ok || f.Addr() == 0 {
+	if !ok {
 		return nil, errNoCode
 	}
 	r := heap{memory: memory, objects: l.object}
-	object := r.bytes(f.Addr(), l.object.begin)
+	object := r.bytes(at, l.object.begin)
+	identity := r.identity(object)
 	if r.err != nil {
 		return nil, r.err
 	}
-	pointer := func(at int) uint64 { return binary.LittleEndian.Uint64(object[at:]) }
-	number := func(at int) uint32 { return binary.LittleEndian.Uint32(object[at:]) }
-	c := &Body{First: int(int32(number(l.object.first)))}
-	hash := binary.LittleEndian.Uint32(r.bytes(pointer(l.object.name)+wire.PythonHash, 4))
-	mark := uint64(number(l.object.first) ^ number(l.object.serial) ^ hash)
-	if mark&(1<<wire.PythonMarkBits-1) != f.bits(wire.PythonMarkShift, wire.PythonMarkBits) {
+	if identity != f.bits(wire.PythonIdentityShift, wire.PythonIdentityBits) {
 		return nil, errNoCode // something else lies there by now
 	}
+	pointer := func(at int) uint64 { return binary.LittleEndian.Uint64(object[at:]) }
+	c := &Body{Addr: at, First: int(int32(binary.LittleEndian.Uint32(object[l.object.first:])))}
 	c.Name, c.File = r.text(pointer(l.object.name), mostName), r.text(pointer(l.object.file), mostFile)
 	if r.err == nil && c.Name == "" {
 		r.err = errNoCode
@@ -88,6 +89,25 @@ func (h *heap) bytes(at uint64, n int) []byte {
 		_, h.err = h.memory.ReadAt(b, int64(at))
 	}
 	return b
+}
+
+// identity is that of code (wire.PythonIdentity).
+func (h *heap) identity(object []byte) uint64 {
+	word := func(b []byte, at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
+	line := uint64(binary.LittleEndian.Uint32(object[h.first:]))
+	file, name := word(object, h.file), word(object, h.name)
+	hash := word(h.bytes(name+wire.PythonHash, 8), 0)
+	head := h.bytes(file+wire.PythonLength, 24)
+	length, text := word(head, 0), file+uint64(h.wide)
+	if word(head, 16)>>wire.PythonASCII&1 != 0 {
+		text = file + uint64(h.plain)
+	}
+	tail := h.bytes(text+length-wire.PythonTail, wire.PythonTail)
+	if length < wire.PythonTail {
+		clear(tail[:16])
+	}
+	return wire.PythonIdentity(line, file, name, word(object, h.lines), hash, length, word(tail, 0), word(tail, 8),
+		word(tail, 16))
 }
 
 // sized is bytes, of at most so many.

@@ -25,9 +25,15 @@ func (m memory) ReadAt(p []byte, off int64) (int, error) {
 // The objects of the code of a function of Python 3.12, at base.
 const base = 0x7f00_0000_1000
 
-func frame(mark, unit uint64) Frame {
-	return Frame(wire.StackPython | 1<<wire.PythonVersionShift | mark&15<<wire.PythonMarkShift |
-		unit<<wire.PythonPlaceShift | base>>wire.PythonAlign)
+func frame(identity, unit uint64) Frame {
+	return Frame(wire.StackPython | 1<<wire.PythonVersionShift | identity<<wire.PythonIdentityShift |
+		unit<<wire.PythonPlaceShift | base>>wire.PythonAlign&(1<<wire.PythonPlaceShift-1))
+}
+
+// identity is that of the code in a memory.
+func identity(m memory) uint64 {
+	h := heap{memory: m, objects: releases[12].object}
+	return h.identity(m.b[:h.begin])
 }
 
 func object(name string, kind int, lines []byte) memory {
@@ -60,9 +66,6 @@ func object(name string, kind int, lines []byte) memory {
 }
 
 // Names have characters of one, two and four bytes. Lines are those of a table with each kind of entry.
-//
-// > Stacks keep four bits of what tells functions apart.
-// > So one in 16 of the functions that come later to the same place in memory has the name of the one before it.
 func TestCode(t *testing.T) {
 	lines := []byte{
 		0x80 | 15<<3,       // an instruction of no line
@@ -72,7 +75,8 @@ func TestCode(t *testing.T) {
 		0x80 | 14<<3 | 2, 1<<1 | 1, 0, 0x40 | 1, 1, 0, // three a line before
 	}
 	for name, kind := range map[string]int{"f": 1, "größe": 1, "Ω": 2, "𝒳": 4} {
-		c, err := Read(object(name, kind, lines), frame(10, 1))
+		m := object(name, kind, lines)
+		c, err := Read(m, frame(identity(m), 1), base)
 		if err != nil || c.Name != name || c.File != "/a/b.py" || c.First != 10 {
 			t.Fatalf("%s: %+v, %v", name, c, err)
 		}
@@ -82,19 +86,16 @@ func TestCode(t *testing.T) {
 			}
 		}
 	}
-	if c, err := Read(object("f", 1, lines), frame(11, 1)); err == nil {
-		t.Errorf("other code at the address is taken for it: %+v", c)
-	}
-	l := releases[12].object
-	for _, at := range []int{l.first, l.serial, 0x200 + wire.PythonHash} {
+	for i, change := range map[int]byte{68: 1, 0x200 + 24: 1, 0x400 + 40 + 6: 'x', 0x400 + 16: 1, 136: 16} {
 		m := object("f", 1, lines)
-		m.b[at] ^= 3
-		c, err := Read(m, frame(10, 1))
-		if err == nil {
-			t.Errorf("code that differs at %d is taken for it: %+v", at, c)
+		f := frame(identity(m), 1)
+		m.b[i] ^= change
+		if c, err := Read(m, f, base); err == nil {
+			t.Errorf("other code at the address is taken for it: %+v", c)
 		}
 	}
-	if c, err := Read(object("f", 3, lines), frame(10, 1)); err == nil {
+	m := object("f", 3, lines)
+	if c, err := Read(m, frame(identity(m), 1), base); err == nil {
 		t.Errorf("a string of no kind is %+v", c)
 	}
 	if n, known := frame(1, wire.PythonFarAway).Place(); known {
@@ -107,8 +108,12 @@ func FuzzCode(f *testing.F) {
 	f.Add(object("f", 1, []byte{0xf0, 1, 2, 3}).b, uint16(3))
 	f.Add(object("Ω", 2, []byte{0x80 | 14<<3, 0x7f, 0x7f, 0x7f}).b, uint16(8000))
 	f.Fuzz(func(t *testing.T, b []byte, unit uint16) {
-		w := frame(10, uint64(unit)&wire.PythonFarAway)
-		c, err := Read(memory{base, b}, w)
+		if len(b) < releases[12].object.begin {
+			return
+		}
+		m := memory{base, b}
+		w := frame(identity(m), uint64(unit)&wire.PythonFarAway)
+		c, err := Read(m, w, base)
 		if err != nil {
 			return
 		}

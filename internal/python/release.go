@@ -28,9 +28,8 @@ type release struct {
 
 // objects are the places in what code consists of.
 type objects struct {
-	// Of PyCodeObject: co_firstlineno, co_version, co_filename, co_name, co_linetable and co_code_adaptive. Before 3.12
-	// there is no co_version, and serial is ob_size, the number of instructions.
-	first, serial, file, name, lines, begin int
+	// Of PyCodeObject: co_firstlineno, co_filename, co_name, co_linetable and co_code_adaptive.
+	first, file, name, lines, begin int
 	// plain and wide are the sizes of PyASCIIObject and PyCompactUnicodeObject, behind which text lies.
 	plain, wide int
 }
@@ -40,13 +39,13 @@ type objects struct {
 var releases = map[int]release{
 	11: {main: 48, threads: 16, next: 8, id: 152, nativeID: 160, frame: 56, indirect: 1 + 8, code: 32, previous: 48,
 		place: 56, mark: 68, last: 1, isFrame: true, // is_entry
-		object: objects{first: 72, serial: 16, file: 112, name: 120, lines: 136, begin: 184, plain: 48, wide: 72}},
+		object: objects{first: 72, file: 112, name: 120, lines: 136, begin: 184, plain: 48, wide: 72}},
 	12: {main: 48, threads: 72, next: 8, id: 136, nativeID: 144, frame: 56, indirect: 1 + 0, code: 0, previous: 8,
 		place: 56, mark: 70, last: 3, // FRAME_OWNED_BY_CSTACK
-		object: objects{first: 68, serial: 92, file: 112, name: 120, lines: 136, begin: 192, plain: 40, wide: 56}},
+		object: objects{first: 68, file: 112, name: 120, lines: 136, begin: 192, plain: 40, wide: 56}},
 	13: {main: 640, threads: 7344, next: 8, id: 152, nativeID: 160, frame: 72, code: 0, previous: 8,
 		place: 56, mark: 70, last: 3,
-		object: objects{first: 68, serial: 92, file: 112, name: 120, lines: 136, begin: 200, plain: 40, wide: 56}},
+		object: objects{first: 68, file: 112, name: 120, lines: 136, begin: 200, plain: 40, wide: 56}},
 }
 
 // Evaluator is the function that runs functions of scripts.
@@ -117,7 +116,8 @@ func (i *Interpreter) Words(loaded uint64) (w [wire.PythonWords]uint64) {
 		w[wire.PythonIsFrame] = 1
 	}
 	w[wire.PythonLine], w[wire.PythonBegin] = uint64(l.object.first), uint64(l.object.begin)
-	w[wire.PythonSerial], w[wire.PythonName] = uint64(l.object.serial), uint64(l.object.name)
+	w[wire.PythonFile] = uint64(l.object.file)
+	w[wire.PythonWide], w[wire.PythonNarrow] = uint64(l.object.wide), uint64(l.object.wide-l.object.plain)
 	w[wire.PythonVersion] = wire.StackPython | uint64(i.minor-wire.PythonOldest)<<wire.PythonVersionShift
 	return w
 }

@@ -113,7 +113,7 @@ func (s *shortStacks) lines() (out []string) {
 		}
 		if p.pythonless > 0 {
 			out = append(out, fmt.Sprintf("%d of %s of %s without the functions of Python that ran: "+
-				"known are those of Python 3.11, 3.12 and 3.13, without subinterpreters",
+				"known are those of the only interpreter of a process, of Python 3.11, 3.12 and 3.13",
 				p.pythonless, format.Count(p.all, "stack"), program))
 		}
 	}

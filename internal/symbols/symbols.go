@@ -162,12 +162,12 @@ const unknownPython = "<unknown Python function>"
 
 // script gives a frame of Python.
 func (t *Namer) script(p *Process, at python.Frame) Frame {
-	out := Frame{Addr: at.Addr(), At: uint64(at), Function: unknownPython}
+	out := Frame{At: uint64(at), Function: unknownPython}
 	body := t.bodyOf(p, at)
 	if body == nil {
 		return out
 	}
-	out.Function, out.Path = body.Name, body.File
+	out.Addr, out.Function, out.Path = body.Addr, body.Name, body.File
 	if place, known := at.Place(); known && place > 0 {
 		out.Offset = 2 * uint64(place)
 	}
