@@ -209,7 +209,7 @@ func builtinReads(f plan.Builtin, x *syntax.CallExpr, i int) bool {
 	case plan.UpdateBuiltin:
 		return i > 0
 	case "getattr":
-		if len(x.Args) < 2 {
+		if len(x.Args) < 2 || i > 1 {
 			return false
 		}
 		lit, ok := x.Args[1].(*syntax.Literal)

@@ -273,6 +273,8 @@ type userUse struct {
 	// reads is set where this place only reads the container, and timed where it runs at a time of its own, as a timer.
 	// before is set where the probe was attached before this unit.
 	reads, timed, before bool
+	// among is set where the container is one of what a record has, of which it is not known what is done with it.
+	among bool
 }
 
 // followedProcs is the table of processes that -c and -f follow: the children of a

@@ -229,15 +229,15 @@ func castIn(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 // it, too, so that it can be the length of what is read: mem(p, min(n, 64)).
 func extremeIn(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	part := false
+	u.calling().asksArguments(knownVal(constant(plan.Builtin(f.name))), x) // else what is given is given back
 	for _, a := range x.Args {
 		if argValue(a) != a {
-			return u.calling().byUser(f, x, u.calling().values(x.Args))
+			return u.calling().byUser(f, x, u.calling().captureArgs(x.Args))
 		}
 	}
 	vals := make([]uval, len(x.Args))
 	ints := len(x.Args) > 1
 	for i, a := range x.Args {
-		u.calling().onlyAsks(a)
 		vals[i] = u.expr(a)
 		part = part || vals[i].part
 		ints = ints && vals[i].known && vals[i].v.obj == nil && vals[i].v.typ().Kind == types.Int &&
@@ -410,7 +410,7 @@ func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	for i, a := range x.Args {
 		vals[i] = u.expr(argValue(a))
 	}
-	u.noteContainers(fn, x.Lparen)
+	u.noteContainers(fn, x.Lparen, false)
 	def := resolved(fn)
 	hasDefault := func(i int) bool { return i < len(fn.Defaults) && fn.Defaults[i] != nil }
 	u.certain().checkArguments(fn.Name, def, x, hasDefault)

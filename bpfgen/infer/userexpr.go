@@ -151,7 +151,7 @@ func (u *userWalk) ident(id *syntax.Ident) uval {
 	if x.part && x.v.obj != nil {
 		return u.partVal(id, x.v)
 	}
-	if x.known {
+	if _, is := x.v.c.(plan.Record); x.known && !(is && u.pr.led[id]) {
 		before := len(u.pr.u.userUses)
 		u.pr.noteContainers(x.v.c, id.NamePos, u.pr.asks[id], map[*plan.Func]bool{})
 		for i := range u.pr.u.userUses[before:] {
@@ -165,6 +165,7 @@ func (u *userWalk) dot(x *syntax.DotExpr) uval {
 	if !changing[x.Name.Name] {
 		u.onlyAsks(x.X)
 	}
+	u.leads(x.X)
 	recv := u.expr(x.X)
 	u.certain().checkAttr(x, recv)
 	if recv.part && recv.known && !isText(recv.v) {
@@ -179,7 +180,9 @@ func (u *userWalk) dot(x *syntax.DotExpr) uval {
 	if r, ok := recv.v.c.(plan.Record); ok && recv.known {
 		for _, f := range r {
 			if f.Name == x.Name.Name {
-				u.noteContainers(f.Value, x.Name.NamePos)
+				if _, is := f.Value.(plan.Record); !is || !u.pr.led[x] {
+					u.noteContainers(f.Value, x.Name.NamePos, u.pr.asks[x])
+				}
 				return whileItRuns(knownVal(constant(f.Value)))
 			}
 		}

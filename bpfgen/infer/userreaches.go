@@ -27,6 +27,14 @@ func (pr *probe) noteContainers(c plan.Value, pos plan.Pos, reads bool, seen map
 		for _, entry := range c {
 			pr.noteContainers(entry.Value, pos, false, seen)
 		}
+	case plan.Record:
+		before := len(pr.u.userUses)
+		for _, f := range c {
+			pr.noteContainers(f.Value, pos, false, seen)
+		}
+		for i := range pr.u.userUses[before:] {
+			pr.u.userUses[before+i].among = true
+		}
 	case plan.Opaque:
 		if c.Of != nil {
 			pr.noteContainers(c.Of, pos, !changing[c.Method], seen)

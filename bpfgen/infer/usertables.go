@@ -17,21 +17,25 @@ func (u *unit) checkBothSides() {
 	changed, said := map[use]bool{}, map[use]bool{}
 	list = slices.DeleteFunc(list, func(t userUse) bool { return t.timed && !t.reads }) // of a time of its own
 	for _, t := range list {
-		if !t.reads {
+		if !t.reads && !t.among {
 			changed[use{t.probe, t.c.ID}] = true
 		}
 	}
 	for _, t := range list {
 		at, ok := u.whereWritten(t)
 		of := use{t.probe, t.c.ID}
-		if !ok || said[of] || t.reads && changed[of] {
+		if !ok || said[of] || (t.reads || t.among) && changed[of] {
 			continue
 		}
 		said[of] = true
-		if t.reads {
-			u.warnf(t.pos, "%s %s is written by a kernel half (%s) and read here in user space (%s), "+
+		if t.reads || t.among {
+			what := "read"
+			if t.among {
+				what = "may be read or changed"
+			}
+			u.warnf(t.pos, "%s %s is written by a kernel half (%s) and %s here in user space (%s), "+
 				"some milliseconds after the event: what it held at the moment of the event can be read in kernel=",
-				t.c.Kind, name(t.c), at, t.why)
+				t.c.Kind, name(t.c), at, what, t.why)
 			continue
 		}
 		u.errorf(t.pos, "%s %s is also written by a kernel half (%s), but this handler, which may change it, "+
@@ -56,7 +60,7 @@ func (u *unit) whereWritten(t userUse) (plan.Pos, bool) {
 // reads is of a time of its own.
 func whereMade(t userUse, made []maker) (plan.Pos, bool) {
 	own := func(m maker) bool { return m.probe == t.probe }
-	if len(made) == 0 || !t.reads || t.timed || slices.ContainsFunc(made, own) {
+	if len(made) == 0 || !t.reads && !t.among || t.timed || slices.ContainsFunc(made, own) {
 		return plan.Pos{}, false
 	}
 	return made[0].at, true

@@ -163,9 +163,9 @@ func (u *userWalk) partOf(x, of syntax.Expr, recv uval, v val) uval {
 	return out
 }
 
-// noteContainers notes the tables and cells that user code reaches.
-func (u *userWalk) noteContainers(c plan.Value, pos plan.Pos) {
-	u.pr.noteContainers(c, pos, false, map[*plan.Func]bool{})
+// noteContainers notes the tables and cells that user code reaches. reads says that this place only asks them.
+func (u *userWalk) noteContainers(c plan.Value, pos plan.Pos, reads bool) {
+	u.pr.noteContainers(c, pos, reads, map[*plan.Func]bool{})
 }
 
 // bind gives a variable a value.
@@ -283,14 +283,20 @@ func tupleOf(elems []uval) uval {
 	return out
 }
 
-// onlyAsks notes that x, if it is the name of a table or cell, is asked here and not changed.
+// onlyAsks notes that x, if it is the name of a table or cell, or a field that is one, is asked here and not changed.
 func (u *userWalk) onlyAsks(x syntax.Expr) {
-	if id, ok := unparen(x).(*syntax.Ident); ok {
-		if u.pr.asks == nil {
-			u.pr.asks = map[*syntax.Ident]bool{}
-		}
-		u.pr.asks[id] = true
+	if u.pr.asks == nil {
+		u.pr.asks = map[syntax.Expr]bool{}
 	}
+	u.pr.asks[unparen(x)] = true
+}
+
+// leads notes that of x, if it is a record, only a field is taken.
+func (u *userWalk) leads(x syntax.Expr) {
+	if u.pr.led == nil {
+		u.pr.led = map[syntax.Expr]bool{}
+	}
+	u.pr.led[unparen(x)] = true
 }
 
 // typeName is the interpreter's name for the type that x has in user space, "" where it is not known: see userType.

@@ -35,8 +35,10 @@ type probe struct {
 	names bool
 	// cookies is set where the kernel tells a program that stands at several such points at which of them it runs.
 	cookies bool
-	// asks are the names of tables and cells at places of user code that only read them.
-	asks map[*syntax.Ident]bool
+	// asks are the names of tables and cells at places of user code that only read them, and fields that are such.
+	asks map[syntax.Expr]bool
+	// led are names and fields of which only a field is taken, if they are a record.
+	led map[syntax.Expr]bool
 	// timed are what user code gives to timers: lambdas, and names of functions.
 	timed map[syntax.Node]bool
 	// closers complete the start programs of spans. They run when all points have been walked, and so all values are
