@@ -42,7 +42,12 @@ func (s *step) byStack(kind *ir.Value, r rule, frame *ir.Block) {
 	s.when(kind, wire.UnwindSignal, func() {
 		s.when(r.operand, wire.UnwindOfSignal, s.signal)
 		s.when(r.operand, wire.UnwindOfReturn, s.noFrame)
-		s.byRegister(r, frame)
+		n := s.Imm(ir.OpAShr, r.operand, wire.UnwindOfBits)
+		if !s.Convention.link {
+			of := s.Imm(ir.OpAnd, r.operand, 1<<wire.UnwindOfBits-1)
+			s.when(of, wire.UnwindOfLink, func() { s.byLink(kind, n) })
+		}
+		s.Jump(frame, s.words(s.register(n), s.Imm(ir.OpAShr, n, wire.UnwindRegisterBits)), r.saved)
 	})
 	s.when(kind, wire.UnwindSPMem, func() { s.indirect(sp(), r, frame) })
 	if s.Convention.link {
@@ -81,17 +86,21 @@ func (s *step) byFrame(kind *ir.Value, r rule, frame *ir.Block) {
 	s.Jump(frame, s.Add(fp, 16), s.Const(2))
 }
 
-// byRegister is for a frame that begins at a register which the walk does not follow. The kernel has saved it of the
-// frame with which the walk begins.
-func (s *step) byRegister(r rule, frame *ir.Block) {
+// byLink is for code of amd64 that keeps its return address in a register.
+func (s *step) byLink(kind, n *ir.Value) {
+	s.returned(kind, s.words(s.get(stateSP), s.Imm(ir.OpAShr, n, wire.UnwindRegisterBits)), s.register(n))
+}
+
+// register is one that the walk does not follow, by its word of struct pt_regs, in the lowest bits of n. The kernel has
+// saved it of the frame with which the walk begins.
+func (s *step) register(n *ir.Value) *ir.Value {
 	saved := s.get(stateRegs)
 	s.endIf(ir.EQ, saved, 0, wire.UnwindNoFrame)
 	s.endIf(ir.NE, s.get(stateCount), 1, wire.UnwindNoFrame)
 	const registers = 1<<wire.UnwindRegisterBits - 1
-	n := s.Imm(ir.OpAnd, s.Imm(ir.OpAShr, r.operand, wire.UnwindOfBits), registers)
-	s.Call(int64(asm.FnProbeReadKernel), s.Add(s.Memory(), s.State+stateWords), s.Const(8), s.words(saved, n))
-	add := s.Imm(ir.OpAShr, r.operand, wire.UnwindOfBits+wire.UnwindRegisterBits)
-	s.Jump(frame, s.words(s.word(0), add), r.saved)
+	at := s.words(saved, s.Imm(ir.OpAnd, n, registers))
+	s.Call(int64(asm.FnProbeReadKernel), s.Add(s.Memory(), s.State+stateWords), s.Const(8), at)
+	return s.word(0)
 }
 
 // indirect is for a frame whose begin lies in memory: the word at a, and b words more.

@@ -36,6 +36,11 @@ type row struct{ place, rule uint32 }
 func amd64(kind, saved uint32, operand int32) uint32 { return kind | saved<<3 | uint32(operand)<<11 }
 func arm64(kind, saved uint32, operand int32) uint32 { return kind | saved<<3 | uint32(operand)<<14 }
 
+// byLink is the operand of a rule of code whose return address is a word of struct pt_regs.
+func byLink(word, add int32) int32 {
+	return byRegister(word, add) + wire.UnwindOfLink - wire.UnwindOfRegister
+}
+
 // byRegister is the operand of a rule by a word of struct pt_regs.
 func byRegister(word, add int32) int32 {
 	return wire.UnwindOfRegister | word<<wire.UnwindOfBits | add<<(wire.UnwindOfBits+wire.UnwindRegisterBits)
@@ -288,6 +293,20 @@ func TestWalk(t *testing.T) {
 			words: map[int64]int64{stack + 0x30: stack + 0x80, stack + 0x38: 0, stack + 0x40: at(2), stack + 0x80: 0,
 				stack + 0x88: at(3)},
 		}, []int64{at(1), at(2), at(3)}, wire.UnwindReached},
+		"return address in a register": {scene{convention: AMD64,
+			rows: []row{{0x100, amd64(wire.UnwindSignal, 0, byLink(14, 0))}, {0x200, amd64(wire.UnwindSP, 0, 2)},
+				{0x300, stopRow}},
+			pc: at(1), sp: stack, saved: 0x5000, kernel: map[int64]int64{0x5000 + 14*8: at(2)},
+			words: map[int64]int64{stack - 8: at(3), stack: 7, stack + 8: at(3)},
+		}, []int64{at(1), at(2), at(3)}, wire.UnwindReached},
+		"return address in a register, of a caller": {scene{convention: AMD64,
+			rows: []row{{0x100, amd64(wire.UnwindSP, 0, 1)}, {0x200, amd64(wire.UnwindSignal, 0, byLink(14, 0))}},
+			pc:   at(1), sp: stack, saved: 0x5000, kernel: map[int64]int64{0x5000 + 14*8: at(3)},
+			words: map[int64]int64{stack - 8: 0, stack: at(2)},
+		}, []int64{at(1), at(2)}, wire.UnwindNoFrame},
+		"return address in a register, out of reach": {scene{convention: AMD64,
+			rows: []row{{0x100, amd64(wire.UnwindSignal, 0, byLink(14, 0))}}, pc: at(1), sp: stack,
+		}, []int64{at(1)}, wire.UnwindNoFrame},
 		"another register, below it": {scene{convention: AMD64,
 			rows: []row{{0x100, amd64(wire.UnwindSignal, 0, byRegister(0, -2))}, {0x200, stopRow}},
 			pc:   at(1), sp: stack, saved: 0x5000, kernel: map[int64]int64{0x5000: stack + 0x40},

@@ -64,6 +64,10 @@ func (c *comparison) at(addr uint64, want said) {
 	if want.cfa == expression && got != (said{}) { // readelf does not say which
 		want.cfa = got.cfa
 	}
+	if slices.Contains(cpus[c.file.Machine].words, got.pc) && (want.pc == "other" || // delve does not say which
+		strings.HasSuffix(want.pc, " ("+got.pc+")")) {
+		want.pc = got.pc
+	}
 	if got == want || got == (said{}) && !sayable(c.file.Machine, want) ||
 		got.pc == "stop" && want.pc == "u" || // of arm64, undefined or in its register
 		rule == wire.UnwindSignal && c.returnsFromSignal(addr) {

@@ -11,7 +11,8 @@ const (
 	howUndefined         // it is lost: of the pc, there is no caller
 	howOffset            // it lies at CFA and an offset; of the CFA, it is a register and an offset
 	howExpression        // it lies at the address that an expression gives; of the CFA, it is the expression's value
-	howOther             // in another register, or the value of an expression
+	howRegister          // it is in another register
+	howOther             // it is the value of an expression, or unknown
 )
 
 // A place is where one register of the caller is. The offset of the CFA stays when an expression takes its place: an
@@ -169,7 +170,9 @@ func (p *program) ofRegister(op byte) bool {
 		p.set(register, place{how: howSame})
 	case opExpression:
 		p.set(register, p.expression())
-	case opRegister, opValOffset:
+	case opRegister:
+		p.set(register, place{how: howRegister, register: uint8(min(p.uleb(), otherRegister))})
+	case opValOffset:
 		p.uleb()
 		p.set(register, place{how: howOther})
 	case opValOffsetSF:

@@ -170,11 +170,26 @@ func amd64Rule(p *program) uint32 {
 			return wire.UnwindSignal
 		}
 	}
+	if pc.how == howRegister {
+		return a.link(p)
+	}
 	saved, ok := amd64Saved(p)
 	if !ok || pc.how != howOffset || pc.offset != -word {
 		return wire.UnwindNone
 	}
 	return a.cfa(p, saved)
+}
+
+// link makes the rule of code that keeps its return address in a register, as vfork has to: its child returns first, on
+// the same stack.
+func (a *arch) link(p *program) uint32 {
+	cfa := p.state.cfa
+	n, ok := a.regs[uint64(p.state.pc.register)]
+	add, whole := words(cfa.offset)
+	if !ok || !whole || cfa.how != howOffset || uint64(cfa.register) != a.sp || p.state.fp.how != howSame {
+		return wire.UnwindNone
+	}
+	return a.make(wire.UnwindSignal, 0, wire.UnwindOfLink|(n|add<<wire.UnwindRegisterBits)<<wire.UnwindOfBits)
 }
 
 // amd64Saved gives where the frame pointer is, as rules tell it.

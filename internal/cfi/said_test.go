@@ -63,11 +63,16 @@ func (s said) with(c cpu, kind uint32, n int) said {
 	case wire.UnwindFP:
 		s.cfa = fmt.Sprintf("%s%+d", c.fp, 8*n)
 	case wire.UnwindSignal:
-		if n&(1<<wire.UnwindOfBits-1) != wire.UnwindOfRegister {
+		register := n >> wire.UnwindOfBits & (1<<wire.UnwindRegisterBits - 1)
+		add := 8 * (n >> (wire.UnwindOfBits + wire.UnwindRegisterBits))
+		switch n & (1<<wire.UnwindOfBits - 1) {
+		case wire.UnwindOfRegister:
+			s.cfa = fmt.Sprintf("%s%+d", c.words[register], add)
+		case wire.UnwindOfLink:
+			s.cfa, s.pc = fmt.Sprintf("%s%+d", c.sp, add), c.words[register]
+		default:
 			return said{expression, expression, expression}
 		}
-		register := n >> wire.UnwindOfBits & (1<<wire.UnwindRegisterBits - 1)
-		s.cfa = fmt.Sprintf("%s%+d", c.words[register], 8*(n>>(wire.UnwindOfBits+wire.UnwindRegisterBits)))
 	case wire.UnwindStop:
 		return said{pc: "stop"}
 	case wire.UnwindStub:

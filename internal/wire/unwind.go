@@ -91,9 +91,10 @@ const (
 	// put them. If it is UnwindOfReturn, the place is code of the kernel's that has replaced a return address. If its
 	// lowest bits are UnwindOfRegister, the CFA is another register and some words. Registers are known of the frame
 	// with which a walk begins, and so the rule is of no use to others. The register is said by where struct pt_regs
-	// has it.
+	// has it. If its lowest bits are UnwindOfLink, the return address is in such a register, of amd64, and the CFA is
+	// the stack pointer and some words.
 	//
-	//	words | word of struct pt_regs 5 | UnwindOfRegister 2
+	//	words | word of struct pt_regs 5 | UnwindOfRegister or UnwindOfLink 2
 	UnwindSignal = 3
 	UnwindStop   = 4 // the outermost frame: there is no caller
 	// UnwindStub, of amd64: an entry of the PLT, which pushes a word on the way. CFA is the stack pointer and 8, and 8
@@ -110,6 +111,7 @@ const (
 	UnwindOfSignal   = 0
 	UnwindOfReturn   = 1
 	UnwindOfRegister = 2
+	UnwindOfLink     = 3
 	UnwindOfBits     = 2
 
 	UnwindRegisterBits = 5

@@ -262,6 +262,35 @@ func TestStackByRegister(t *testing.T) {
 	}
 }
 
+// vforks calls vfork, which keeps its return address in a register on amd64, for its child returns on the same stack.
+const vforks = `#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) static int starts(void) {
+	int status = 1;
+	pid_t pid = vfork();
+	if (pid == 0)
+		_exit(0);
+	waitpid(pid, &status, 0);
+	return status;
+}
+int main(void) { return starts() != 0; }
+`
+
+// A stack in vfork, where shells are while a child of theirs begins, leads on to who has called it.
+func TestStackOfVfork(t *testing.T) {
+	needTracing(t)
+	call := map[string]string{"amd64": "vfork", "arm64": "clone"}[runtime.GOARCH]
+	text := script(t, "n = count()\nprobe(\"tracepoint:syscalls:sys_enter_"+call+
+		"\", kernel = lambda e: n[e.ustack()].add())\n")
+	for _, command := range []string{"gcc -O2", "gcc -O2 -fomit-frame-pointer -static"} {
+		e := startrace(t, "--format", "folded", text, "-c", need.Built(t, command, "vforks.c", vforks)).ok(t)
+		whole := regexp.MustCompile(`(?m)^_start;.*;main;(starts;)?\w*vfork 1$`)
+		if !whole.MatchString(e.stdout) || strings.Contains(e.stderr, "reach its beginning") {
+			t.Errorf("%s: got %s, said %s", command, e.stdout, e.stderr)
+		}
+	}
+}
+
 // A process of which it is not known yet what it has mapped: its stacks are whole, or say so.
 //
 // > The tables of a process are made when its first stack is seen, or when it begins.
