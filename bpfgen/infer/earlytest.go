@@ -46,7 +46,7 @@ func (pr *probe) testLate() {
 	}
 }
 
-// changesContainers reports whether statements set, remove or add something.
+// changesContainers reports whether statements change a table or a cell. No event can look up what aggregations have.
 func changesContainers(list []*tree.Stmt) (changes bool) {
 	tree.WalkBlock(&tree.Block{Stmts: list}, func(s *tree.Stmt) {
 		changes = changes || slices.Contains(changeOps, s.Op)
@@ -54,5 +54,4 @@ func changesContainers(list []*tree.Stmt) (changes bool) {
 	return changes
 }
 
-var changeOps = []tree.StmtOp{tree.STableSet, tree.STableUpdate, tree.STableRemove, tree.SCellSet, tree.SCellAdd,
-	tree.SAggAdd}
+var changeOps = []tree.StmtOp{tree.STableSet, tree.STableUpdate, tree.STableRemove, tree.SCellSet, tree.SCellAdd}

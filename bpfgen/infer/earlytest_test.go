@@ -12,6 +12,10 @@ import (
 )
 
 // The process is tested before the function of an event, unless the test or other events want what that gives.
+//
+// > With `-p`, `-c` and their like a function of `event()` runs for the processes that are traced.
+// > One runs for all processes if it gives the event a `pid`, or changes a table or a cell, which other events may look
+// > up.
 func TestProcessIsTestedFirst(t *testing.T) {
 	const early, late = "pid user", "user pid"
 	for _, c := range []struct{ name, event, want string }{
@@ -19,7 +23,7 @@ func TestProcessIsTestedFirst(t *testing.T) {
 		{"one that returns nothing", `lambda e: record(user = e.ustack()) if e.cpu else None`, early},
 		{"a pid of its own", `lambda e: record(user = e.ustack(), pid = e.args.p.pid)`, late},
 		{"a table of all processes", `note`, late},
-		{"an aggregation", `count_all`, late},
+		{"an aggregation", `count_all`, early},
 		{"a cell", `last`, late},
 		{"what is taken out of a table", `take`, late},
 		{"a table that is read", `look`, early},
