@@ -137,6 +137,7 @@ func (u *unit) walk() {
 		u.stop.Poll()
 		newProbe(u, p).walk()
 	}
+	u.partUses()
 	u.checkBothSides()
 	u.checkLateChanges()
 }

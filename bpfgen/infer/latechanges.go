@@ -134,8 +134,11 @@ func (u *unit) checkHiddenChanges() {
 	for _, l := range slices.Concat(u.lateBefore, u.lateChanges) {
 		said[use{l.probe, l.c.ID}] = true
 	}
-	for _, t := range slices.Concat(u.hiddenBefore, u.userUses) {
+	for _, t := range slices.Concat(u.hiddenBefore, u.userUses, u.ownUses) {
 		p, of := u.askedBy(t.c.ID, t.probe), use{t.probe, t.c.ID}
+		if t.own {
+			p = nil
+		}
 		own := !t.before && u.asked.At(containerUse{t.probe, t.c.ID})
 		if t.reads || t.timed || p == nil && !own || said[of] {
 			continue

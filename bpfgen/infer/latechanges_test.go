@@ -125,7 +125,19 @@ func TestHiddenChangesOfTheOwnFilter(t *testing.T) {
 		`sorted([e.pid], key = getattr(RF, "m"))`:        true,
 		`print(RF.name, RR.a.name, RF.y.get(1))`:         false,
 	} {
-		p := planOf(t, `
+		for _, more := range []string{"", ", kernel = lambda e: e.cpu > 1", ", keep = 5"} {
+			said, err := warningsOfFilter(t, strings.ReplaceAll(body, "; ", "\n    "), more)
+			const may = "is read by the filter of this probe when an event happens, and may be changed here"
+			if got := strings.Contains(said, may); got != want || err != nil {
+				t.Errorf("%s%s: %v, warnings: %s", body, more, err, said)
+			}
+		}
+	}
+}
+
+// warningsOfFilter are those of a handler whose probe has a filter that reads t, and more arguments.
+func warningsOfFilter(t *testing.T, body, more string) (string, error) {
+	p := planOf(t, `
 t = table()
 l = [t]
 m = t.set
@@ -137,19 +149,14 @@ def gr():
     return RF
 def h(e):
     print(e.comm)
-    `+strings.ReplaceAll(body, "; ", "\n    ")+`
-probe("rawtracepoint:sched_wakeup", h, where = lambda e: e.pid not in t)
+    `+body+`
+probe("rawtracepoint:sched_wakeup", h, where = lambda e: e.pid not in t`+more+`)
 `)
-		r, err := infer.Plan(p, testFacts(t), infer.Options{})
-		if err != nil {
-			t.Errorf("%s: %v", body, err)
-			continue
-		}
-		const may = "is read by the filter of this probe when an event happens, and may be changed here"
-		if got := strings.Contains(fmt.Sprint(r.Warnings), may); got != want {
-			t.Errorf("%s: warnings: %v", body, r.Warnings)
-		}
+	r, err := infer.Plan(p, testFacts(t), infer.Options{})
+	if err != nil {
+		return "", err
 	}
+	return fmt.Sprint(r.Warnings), nil
 }
 
 // A handler that reads what a kernel half writes is warned of also where it has the table out of a record, and one that

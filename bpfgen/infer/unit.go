@@ -47,6 +47,8 @@ type unit struct {
 	res *Result
 	// userUses are the uses of tables and cells by handlers that this round has placed in user space.
 	userUses []userUse
+	// ownUses are those of them by handlers with kernel= or keep=.
+	ownUses []userUse
 	// lateChanges are the changes of tables and cells by handlers that this round has placed in user space.
 	lateChanges []lateChange
 	// lateBefore are such changes in earlier units whose programs are attached.
@@ -275,6 +277,8 @@ type userUse struct {
 	reads, timed, before bool
 	// among is set where the container is one of what a record has, of which it is not known what is done with it.
 	among bool
+	// own is set where the probe has kernel= or keep=: then it matters only for what its own kernel halves read.
+	own bool
 }
 
 // followedProcs is the table of processes that -c and -f follow: the children of a

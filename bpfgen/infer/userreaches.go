@@ -12,11 +12,10 @@ func (pr *probe) noteContainers(c plan.Value, pos plan.Pos, reads bool, seen map
 		if pr.handler.inUser || pr.starter.inUser {
 			pr.u.noteUse(c.ID, true)
 		}
-		if pr.u.plan.Placement != plan.InBoth &&
-			pr.p.Kernel == nil && pr.p.Keep == 0 && (c.Kind == plan.Table || c.Kind == plan.Cell) {
+		if pr.u.plan.Placement != plan.InBoth && (c.Kind == plan.Table || c.Kind == plan.Cell) {
 			why := pr.handler.why + pr.starter.why
 			use := userUse{c: c.Container, pos: pos, why: why, probe: pr.p.ID, at: pr.p.Pos,
-				reads: reads}
+				reads: reads, own: pr.p.Kernel != nil || pr.p.Keep > 0}
 			pr.u.userUses = append(pr.u.userUses, use)
 		}
 	case plan.List:

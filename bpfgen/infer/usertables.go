@@ -10,6 +10,16 @@ import (
 // finds what is there by then: reading that is warned about, and changing it refused, where the author has not said by
 // kernel= which part of the work is the kernel's.
 
+// partUses puts the uses by handlers with kernel= or keep= apart.
+func (u *unit) partUses() {
+	for _, t := range u.userUses {
+		if t.own {
+			u.ownUses = append(u.ownUses, t)
+		}
+	}
+	u.userUses = slices.DeleteFunc(u.userUses, func(t userUse) bool { return t.own })
+}
+
 // checkBothSides says once of each handler and container what it means that both sides use it.
 func (u *unit) checkBothSides() {
 	type use struct{ probe, container int }
