@@ -39,3 +39,29 @@ func TestFunctionsAreListedInLittleRoom(t *testing.T) {
 		}
 	}
 }
+
+// The symbols of a large kernel take little more while they are read than they have, and those of each text are found.
+func TestSymbolsAreReadInLittleRoom(t *testing.T) {
+	const begin, symbols, each = 1 << 62, 230000, 13 + 30
+	const most = symbols*each + symbols*each/4
+	var text strings.Builder
+	for i := range symbols {
+		fmt.Fprintf(&text, "%016x t some_function_of_kernel_%06d\n", uint64(begin+16*i), i)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := ReadSymbols(strings.NewReader(text.String()))
+	runtime.ReadMemStats(&after)
+	if err != nil || len(got.addrs) != symbols {
+		t.Fatal(err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > most {
+		t.Errorf("%d bytes were taken for %d symbols, want at most %d", took, symbols, most)
+	}
+	for i := range symbols {
+		want := fmt.Sprintf("some_function_of_kernel_%06d", i)
+		if s := got.at(i); s.Name != want || s.Addr != uint64(begin+16*i) {
+			t.Fatalf("symbol %d is %+v, want %s", i, s, want)
+		}
+	}
+}

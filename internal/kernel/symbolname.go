@@ -3,6 +3,7 @@ package kernel
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"sort"
 )
 
@@ -12,13 +13,14 @@ import (
 //
 // It looks through all names: a probe asks once, and sorting them takes longer.
 func (s *Symbols) Addrs(name string) (out []uint64) {
-	if name == "" || !bytes.Contains(s.text, []byte(name)) {
+	want := []byte(name)
+	there := func(text []byte) bool { return bytes.Contains(text, want) }
+	if name == "" || !slices.ContainsFunc(s.texts, there) {
 		return nil
 	}
-	want := []byte(name)
 	for i, addr := range s.addrs {
-		rest, ok := bytes.CutPrefix(s.text[s.names[i]:], want)
-		if ok && (rest[0] == '\n' || rest[0] == '\t') {
+		rest, ok := bytes.CutPrefix(s.textFrom(i), want)
+		if ok && len(rest) > 0 && (rest[0] == '\n' || rest[0] == '\t') {
 			out = append(out, addr)
 		}
 	}

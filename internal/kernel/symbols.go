@@ -30,10 +30,11 @@ type Symbol struct {
 type Symbols struct {
 	// addrs are ascending.
 	addrs []uint64
-	names []uint32 // offset in text of the name of the same index
+	names []uint32 // where in texts the name of the same index is
 	code  []bool   // whether that of the same index is a function
-	// text holds lines `name` or `name\tmodule`, each ended by a newline.
-	text []byte
+	// texts hold lines `name` or `name\tmodule`, each ended by a newline. Each has room for textBlock bytes: one that
+	// grows would be there twice while it does.
+	texts [][]byte
 
 	// byNameOnce makes byName at the first search by a name.
 	byNameOnce sync.Once
@@ -41,7 +42,7 @@ type Symbols struct {
 }
 
 // Bytes is how much memory they take.
-func (s *Symbols) Bytes() int { return 13*len(s.addrs) + cap(s.text) + 4*len(s.byName) }
+func (s *Symbols) Bytes() int { return 13*len(s.addrs) + textBlock*len(s.texts) + 4*len(s.byName) }
 
 // OpenSymbols reads /proc/kallsyms, which the kernel takes its time to write
 // (BenchmarkOpenSymbols): only who needs them asks.
@@ -63,10 +64,9 @@ func OpenSymbols() (*Symbols, error) {
 //	ffffffffc0201000 t nf_hook	[nf_tables]
 func ReadSymbols(r io.Reader) (*Symbols, error) {
 	read := symbolReader{Symbols: Symbols{addrs: make([]uint64, 0, usualSymbols),
-		names: make([]uint32, 0, usualSymbols), code: make([]bool, 0, usualSymbols),
-		text: make([]byte, 0, 24*usualSymbols)}}
+		names: make([]uint32, 0, usualSymbols), code: make([]bool, 0, usualSymbols)}}
 	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 64<<10), 64<<10)
+	lines.Buffer(make([]byte, textBlock), textBlock)
 	for lines.Scan() {
 		read.line(lines.Bytes())
 	}
@@ -82,8 +82,12 @@ func ReadSymbols(r io.Reader) (*Symbols, error) {
 	return read.symbols(), nil
 }
 
-// usualSymbols is for how many symbols there is room from the beginning: growing would copy them again and again.
-const usualSymbols = 1 << 17
+// usualSymbols is for how many symbols there is room from the beginning: growing would copy them again and again. What
+// is not needed of it goes.
+const usualSymbols = 1 << 18
+
+// textBlock is how long a text of names is at most. A line of /proc/kallsyms is no longer.
+const textBlock = 1 << 16
 
 // A symbolReader takes the symbols out of the lines of /proc/kallsyms. They are put where they stay: a copy of them
 // would take as much again while they are read.
@@ -102,18 +106,29 @@ func (r *symbolReader) line(line []byte) {
 		return // absolute: offsets in per-CPU data, no addresses
 	}
 	r.addrs = append(r.addrs, addr)
-	r.names = append(r.names, uint32(len(r.text)))
+	r.names = append(r.names, r.name(rest))
 	r.code = append(r.code, kind|0x20 == 't' || kind|0x20 == 'w')
-	r.text = append(append(r.text, rest...), '\n')
+}
+
+// name puts a name into the last text, or into another one if it has no room there, and gives its place.
+func (r *symbolReader) name(line []byte) uint32 {
+	last := len(r.texts) - 1
+	if last < 0 || len(r.texts[last])+len(line)+1 > textBlock {
+		r.texts = append(r.texts, make([]byte, 0, textBlock))
+		last++
+	}
+	at := len(r.texts[last])
+	r.texts[last] = append(append(r.texts[last], line...), '\n')
+	return uint32(last*textBlock + at)
 }
 
 // symbols orders what was read. The kernel gives its own symbols by their addresses, but those of modules as the
 // modules were loaded.
 func (r *symbolReader) symbols() *Symbols {
 	sort.Sort(r)
-	s := &Symbols{addrs: r.addrs, names: r.names, code: r.code, text: r.text}
-	if cap(s.text) > len(s.text)/4*5 {
-		s.text = bytes.Clone(s.text)
+	s := &Symbols{addrs: r.addrs, names: r.names, code: r.code, texts: r.texts}
+	if cap(s.addrs) > len(s.addrs)/4*5 {
+		s.addrs, s.names, s.code = slices.Clone(s.addrs), slices.Clone(s.names), slices.Clone(s.code)
 	}
 	return s
 }
@@ -168,8 +183,11 @@ func (s *Symbols) parts(i int) (name, module []byte) {
 	return name, bytes.TrimSuffix(bytes.TrimPrefix(module, []byte{'['}), []byte{']'})
 }
 
+// textFrom is the text from the name of a symbol on.
+func (s *Symbols) textFrom(i int) []byte { return s.texts[s.names[i]/textBlock][s.names[i]%textBlock:] }
+
 func (s *Symbols) line(i int) (name, module []byte) {
-	line := s.text[s.names[i]:]
+	line := s.textFrom(i)
 	line = line[:bytes.IndexByte(line, '\n')]
 	name, module, _ = bytes.Cut(line, []byte{'\t'})
 	return name, module

@@ -47,7 +47,7 @@ func pageAfter(addr, size uint64) (end uint64, ok bool) {
 // pack gives the chunks of a file one behind another: its index, then the rows, which are sorted by address.
 func pack(rows []cfi.Row, e extent) []byte {
 	index := int((e.pages + wire.UnwindPages - 1) / wire.UnwindPages)
-	p := packer{chunks: make([]byte, index*wire.UnwindChunk)}
+	p := packer{chunks: make([]byte, index*wire.UnwindChunk, (index+chunksOf(len(rows)))*wire.UnwindChunk)}
 	for len(rows) > 0 && rows[0].Addr < e.first {
 		p.rule, rows = rows[0].Rule, rows[1:]
 	}
@@ -61,6 +61,10 @@ func pack(rows []cfi.Row, e extent) []byte {
 	}
 	return p.chunks
 }
+
+// chunksOf is about how many chunks rows take. A page whose rows have no room in the last chunk begins another one, so
+// that an eighth stays free.
+func chunksOf(rows int) int { return rows/(wire.UnwindRows/8*7) + 1 }
 
 // A packer puts the rows of one page after another into chunks.
 type packer struct {
