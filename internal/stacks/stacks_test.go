@@ -154,7 +154,7 @@ func TestNoStack(t *testing.T) {
 	n, table, said := namesOf(t, nil)
 	for id, want := range map[uint64]string{
 		wire.NoStack:     "no kernel stack: reached from user mode",
-		wire.NoUserStack: "no user stack: a thread of the kernel",
+		wire.NoUserStack: "no user stack: a thread of the kernel, or a program that begins or ends just now",
 		wire.LostStack:   "the stack is lost: there was no room for it", 9: "stack 0x9 is not in the table",
 	} {
 		if got := n.Short(id); got != want || len(n.Frames(id)) != 0 {

@@ -49,7 +49,7 @@ type ending struct {
 // Why there are no frames.
 var noStack = map[uint64]*namedStack{
 	wire.NoStack:     without("no kernel stack: reached from user mode"),
-	wire.NoUserStack: without("no user stack: a thread of the kernel"),
+	wire.NoUserStack: without("no user stack: a thread of the kernel, or a program that begins or ends just now"),
 	wire.LostStack:   without("the stack is lost: there was no room for it"),
 }
 

@@ -39,7 +39,7 @@ const (
 // The ids that are no stack; those of stacks are odd.
 const (
 	NoStack     = 0 // of the kernel: a user program was running
-	NoUserStack = 2 // a thread of the kernel has none
+	NoUserStack = 2 // a thread of the kernel has none, nor has a program within exec, or one that has ended
 	LostStack   = 4 // the table was full, or the id that of another stack
 	FirstStack  = 5
 	FirstMerged = 6 // the first even one, of a stack that user space has made: as reports show others

@@ -20,7 +20,7 @@ func (n namedStacks) Frames(id uint64) []Frame {
 func (n namedStacks) Short(id uint64) string {
 	switch {
 	case len(n[id]) == 0:
-		return "no user stack: a thread of the kernel"
+		return "no user stack: a thread of the kernel, or a program that begins or ends just now"
 	case id == 9:
 		return "cut at 3 frames"
 	}
@@ -84,7 +84,7 @@ func TestStack(t *testing.T) {
 		{"s.merged().merged() == s.merged(), u.merged() == u, bool(s.merged())", "(True, True, True)"},
 		{"str(s)", `"    vfs_write+0x1\n    nft_do+0x20 [nf_tables]\n    a;b\n"`},
 		{"str(u)", `"    write+0x10 (libc.so.6)\n    app+0x20\n    0x30\n    … cut at 3 frames\n"`},
-		{"str(none)", `"    (no user stack: a thread of the kernel)\n"`},
+		{"str(none)", `"    (no user stack: a thread of the kernel, or a program that begins or ends just now)\n"`},
 		{"type(s), type(s[0])", `("stack", "frame")`},
 		{"s[3]", "error: stack index 3 out of range [-3:2]"},
 		{"1 in s", "error: 'in <stack>' wants a function's name or a frame, got int"},

@@ -9,7 +9,7 @@ import (
 
 // A library that a program loads while it runs: its stacks are whole, or say that they are too early, which is counted.
 //
-// > So can the stacks that lead through a library in the first millisecond after a program has loaded it.
+// > So can the stacks be that lead through a library in the first millisecond after a program has loaded it.
 func TestStackOfLoadedLibrary(t *testing.T) {
 	needTracing(t)
 	need.Sources(t, "../..")

@@ -298,6 +298,8 @@ func TestStackOfVfork(t *testing.T) {
 // > mapped` where that leads nowhere.
 // > A program that exec begins has its own about a millisecond later: what runs before, as the stacks of programs that
 // > end at once, can be short (a third of 500 on a busy machine).
+// > Where startrace itself has to wait for a CPU, that is later by as much, and the stacks of programs that live
+// > shorter are all short.
 func TestStackBeforeTables(t *testing.T) {
 	bin := traceable(t, "chain-frameless")
 	text := script(t, fmt.Sprintf("n = count()\nprobe(\"uprobe:%s:c\", lambda e: print(e.ustack()))\n", bin))
