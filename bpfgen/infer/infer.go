@@ -137,7 +137,7 @@ func (u *unit) walk() {
 		u.stop.Poll()
 		newProbe(u, p).walk()
 	}
-	u.partUses()
+	sides{u}.partUses()
 	u.checkBothSides()
 	u.checkLateChanges()
 }

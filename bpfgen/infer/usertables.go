@@ -11,7 +11,7 @@ import (
 // kernel= which part of the work is the kernel's.
 
 // partUses puts the uses by handlers with kernel= or keep= apart.
-func (u *unit) partUses() {
+func (u sides) partUses() {
 	for _, t := range u.userUses {
 		if t.own {
 			u.ownUses = append(u.ownUses, t)
