@@ -32,7 +32,7 @@ func (s *Shared) SpanExit(p *tree.Program, spans []int) (*ir.Func, error) {
 	for _, i := range spans {
 		keepers{b.code}.countEnded(i, key)
 		b.Call(helperMapDelete, b.MapPtr(tree.SpanMap(i)), b.addr(key, 0))
-		if b.Tree.Spans[i].Ends {
+		if span := b.Tree.Spans[i]; span.Ends && span.Plan != nil { // of many probes of system calls there is no room
 			b.Call(helperMapDelete, b.MapPtr(tree.EndsMap(i)), b.addr(key, 0))
 		}
 	}

@@ -88,7 +88,10 @@ func (b texts) countedText(e *tree.Expr, dst, src *ir.Value) (n, flags *ir.Value
 	rc := reads(b).probeRead(e.Str, dst, n, src)
 	j = b.newJoin(pair)
 	b.unless(ir.NE, rc, 0, func() { b.jumpWith(j, pairOf(pair, b.Const(0), b.Const(wire.RefFault))) })
-	b.jumpWith(j, pairOf(pair, b.upToNUL(dst, n, e.Type.Cap), flags))
+	read := b.upToNUL(dst, n, e.Type.Cap)
+	ended := b.Imm(ir.OpMul, b.Cmp(ir.NE, read, n), wire.RefCut) // nothing is cut off behind a NUL
+	flags = b.Op(ir.OpAnd, flags, b.Imm(ir.OpXor, ended, -1))
+	b.jumpWith(j, pairOf(pair, read, flags))
 	v = b.enter(j)
 	return v.elems[0].x, v.elems[1].x
 }

@@ -15,33 +15,23 @@ func (t *Table) order(o Options) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	before := func(a, b Row) int { return compareSizes(value(b), value(a)) } // the greatest first
 	if key >= 0 {
-		slices.SortStableFunc(rows, func(a, b Row) int {
-			return cmp.Or(compareAt(a.Key, b.Key, key), compareKeys(a.Key, b.Key))
-		})
-		if reverse {
-			slices.Reverse(rows)
-		}
-		return rows[:cutTop(len(rows), o.Top)], nil
+		before = func(a, b Row) int { return compareAt(a.Key, b.Key, key) }
 	}
-	if o.Sort == "" && hasStack(rows) { // blocks are read from the top, the greatest first
-		slices.SortStableFunc(rows, func(a, b Row) int {
-			return cmp.Or(compareSizes(value(b), value(a)), compareKeys(a.Key, b.Key))
-		})
-		return rows[:cutTop(len(rows), o.Top)], nil
-	}
+	rising := o.Sort == "" && !hasStack(rows) // lines are read from the bottom, blocks from the top
 	slices.SortStableFunc(rows, func(a, b Row) int {
-		return cmp.Or(compareSizes(value(a), value(b)), compareKeys(a.Key, b.Key))
+		first, second := a, b
+		if reverse || rising {
+			first, second = b, a
+		}
+		return cmp.Or(before(first, second), compareKeys(a.Key, b.Key))
 	})
-	if n := cutTop(len(rows), o.Top); reverse {
-		rows = rows[:n]
-	} else {
-		rows = rows[len(rows)-n:]
+	n := cutTop(len(rows), o.Top)
+	if rising {
+		return rows[len(rows)-n:], nil
 	}
-	if o.Sort != "" && !reverse {
-		slices.Reverse(rows)
-	}
-	return rows, nil
+	return rows[:n], nil
 }
 
 func cutTop(n, top int) int {

@@ -77,8 +77,8 @@ func TestSortOfEqualRows(t *testing.T) {
 			rows = append(rows, Row{Key: []Value{a, s}, Values: []Value{int64(1)}})
 		}
 	}
-	for sort, want := range map[string]string{"s": "0x 1x 2x", "-s": "4y 3y 2y", "a": "0x 0y 1x", "value": "4y 4x 3y",
-		"-value": "0x 0y 1x"} {
+	for sort, want := range map[string]string{"s": "0x 1x 2x", "-s": "0y 1y 2y", "a": "0x 0y 1x", "-a": "4x 4y 3x",
+		"value": "0x 0y 1x", "-value": "0x 0y 1x", "": "3y 4x 4y"} {
 		for range 20 {
 			rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 			table := &Table{Keyed: true, By: []string{"a", "s"}, Columns: []Column{{Kind: "count"}}, Rows: rows}

@@ -2,7 +2,10 @@ package accept
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -75,21 +78,33 @@ func TestComputedPieces(t *testing.T) {
 //
 // > Of a computed n above 4096 the first 4096 are read, and the value is printed with `…`,
 // > as a string that was cut.
+// A string that ended before is whole.
 func TestComputedPiecesCut(t *testing.T) {
 	needTracing(t)
 	const code = `
-both = lambda e: (len(mem(e.args.buf, e.args.count)), mem(e.args.buf, e.args.count))
+both = lambda e: (len(mem(e.args.buf, e.args.count)), mem(e.args.buf, e.args.count), cstr(e.args.buf, e.args.count))
 where = lambda e: e.args.count == 5000 or e.args.count == 4096
 probe("syscall:write", lambda e: print("user", *both(e)), where = where)
 probe("syscall:write", lambda e: print("kernel", *e.value), kernel = both, where = where)
 `
-	for count, mark := range map[int]string{5000: "…", 4096: ""} {
-		e := startrace(t, "-q", "-e", code, "-c",
-			fmt.Sprintf("dd if=/dev/zero of=/dev/null bs=%d count=1", count)).ok(t)
-		zeros := strings.Repeat(`\x00`, 4096)
-		for _, half := range []string{"user", "kernel"} {
-			if want := half + ` 4096 b"` + zeros + `"` + mark + "\n"; !strings.Contains(e.stdout, want) {
-				t.Errorf("%d bytes: no line of %s ends as wanted:\n%.80s…", count, half, e.stdout)
+	for content, want := range map[string]string{"\x00": "", "x": strings.Repeat("x", 4096)} {
+		for count, mark := range map[int]string{5000: "…", 4096: ""} {
+			file := filepath.Join(t.TempDir(), "content")
+			if err := os.WriteFile(file, []byte(strings.Repeat(content, count)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			command := fmt.Sprintf("dd if=%s of=/dev/null bs=%d count=1", file, count)
+			e := startrace(t, "-q", "-e", code, "-c", command).ok(t)
+			whole := strings.Trim(strconv.Quote(strings.Repeat(content, 4096)), `"`)
+			text := want
+			if text != "" { // else it ends at the first byte
+				text += mark
+			}
+			for _, half := range []string{"user", "kernel"} {
+				line := half + ` 4096 b"` + whole + `"` + mark + " " + text + "\n"
+				if !strings.Contains(e.stdout, line) {
+					t.Errorf("%d bytes %q: no line of %s ends as wanted:\n%.80s…", count, content, half, e.stdout)
+				}
 			}
 		}
 	}
