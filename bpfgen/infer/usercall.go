@@ -313,6 +313,13 @@ func lenOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 
 // cannotRead refuses a read at what user space computes.
 func (u arguments) cannotRead(f *builtin, x *syntax.CallExpr) {
+	for _, a := range x.Args {
+		call, ok := unparen(argValue(a)).(*syntax.CallExpr)
+		if ok && slices.Contains([]string{"struct", "types"}, nameIn(call.Fn).Name) {
+			wrong(call.Lparen, "%s reads in the kernel, which must know the type before an event comes: declare it at "+
+				"the top of the script, as T = %s(…), and use T here", f.name, nameIn(call.Fn).Name)
+		}
+	}
 	wrong(x.Lparen, "%s reads in the kernel when the event comes, but an argument is computed in user space later: "+
 		"read the parts of the event before, as names = [cstr(e.args[0]), cstr(e.args[1])]", f.name)
 }
