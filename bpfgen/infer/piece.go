@@ -124,7 +124,7 @@ func callCstr(b *body, args []arg, pos plan.Pos) val {
 	if v.start != nil && v.start != b {
 		origin = v.start
 	} else if a, ok := v.obj.(addressed); ok {
-		v.expr = a.value(b, pos)
+		v.expr = addressIn(b, a, pos)
 	} else {
 		v.expr = b.readable(v, pos)
 	}

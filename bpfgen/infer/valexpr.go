@@ -58,7 +58,7 @@ func (b *body) num(v val, pos plan.Pos) *tree.Expr {
 			return &tree.Expr{Op: tree.OpConvert, Type: types.U64, Args: []*tree.Expr{e}, Pos: pos}
 		}
 	} else if a, ok := v.obj.(addressed); ok {
-		if e := a.value(b, pos); e.Type.Kind == types.Int || e.Type.Kind == types.Ptr { // mem() is bytes
+		if e := addressIn(b, a, pos); e.Type.Kind == types.Int || e.Type.Kind == types.Ptr { // mem() is bytes
 			return b.present(exprVal(e), "an int", pos)
 		}
 	}
@@ -215,11 +215,19 @@ func (b *body) readable(v val, pos plan.Pos) *tree.Expr {
 		}
 	}
 	if a, ok := v.obj.(addressed); ok {
-		if e := a.value(b, pos); e.Type.Kind == types.Int && e.Type.MayFault {
+		if e := addressIn(b, a, pos); e.Type.Kind == types.Int && e.Type.MayFault {
 			return e
 		}
 	}
 	return b.num(v, pos)
+}
+
+// addressIn is the value of what lies in memory, in this program: what lies behind a register of a start is known there.
+func addressIn(b *body, a addressed, pos plan.Pos) *tree.Expr {
+	if l, ok := a.(located); ok && l.origin() != nil && l.origin() != b {
+		return b.here(val{expr: a.value(b, pos), start: l.origin()}).expr
+	}
+	return a.value(b, pos)
 }
 
 // joinExprs gives two values as they are kept where there is one of them, and its type. A constant that is not negative
@@ -321,11 +329,8 @@ func (b *body) rv(v val, pos plan.Pos) *tree.Expr {
 		if w, ok := b.unfolded(v, pos); ok {
 			return b.rv(w, pos)
 		}
-		if p, ok := v.obj.(located); ok && p.origin() != nil && p.origin() != b {
-			return b.here(val{expr: p.value(b, pos), start: p.origin()}).expr
-		}
 		if a, ok := v.obj.(addressed); ok {
-			return a.value(b, pos)
+			return addressIn(b, a, pos)
 		}
 		if isFunction(v) {
 			refuse(pos, "%s cannot be a value in a kernel half: "+callOne, v.obj.what())
