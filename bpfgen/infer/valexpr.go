@@ -222,7 +222,7 @@ func (b *body) readable(v val, pos plan.Pos) *tree.Expr {
 	return b.num(v, pos)
 }
 
-// addressIn is the value of what lies in memory, in this program: what lies behind a register of a start is known there.
+// addressIn is the value of what lies in memory, in a program: what lies behind a register of a start is known there.
 func addressIn(b *body, a addressed, pos plan.Pos) *tree.Expr {
 	if l, ok := a.(located); ok && l.origin() != nil && l.origin() != b {
 		return b.here(val{expr: a.value(b, pos), start: l.origin()}).expr
