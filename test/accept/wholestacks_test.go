@@ -116,8 +116,9 @@ func TestStacksReachTheBeginning(t *testing.T) {
 			short, bare := number(t, e.stdout, `(?m)^short (\d+)`), number(t, e.stdout, `(?m)^bare (\d+)`)
 			t.Logf("%d samples, %d early, %d short, %d with a bare address\n%s", all, early, short, bare,
 				regexp.MustCompile(`(?m)^example.*`).FindString(e.stdout))
-			// One in 200, and one more, as there may be few: of code that saves a register where no table says it.
-			if rest := all - early; rest < 50 || 200*(short+bare) > rest+200 {
+			// One in 50, and two more, as there may be few: of code that saves a register where no table says it, as at
+			// the beginning of a library, and of processes that have ended before their mappings were read (postgres).
+			if rest := all - early; rest < 10 || 50*(short+bare) > rest+100 {
 				t.Errorf("%d samples, %d early, %d short and %d with a bare address\n%s%s", all, early, short, bare,
 					strings.Join(regexp.MustCompile(`(?m)^example.*`).FindAllString(e.stdout, 3), "\n"), e.stderr)
 			}
