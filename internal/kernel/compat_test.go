@@ -224,7 +224,7 @@ var ofBothWidths = []string{"fd_set", "sigset_t", "cap_user_header_t", "cap_user
 func TestCompatPointedTo(t *testing.T) {
 	b, err := OpenBTF()
 	if err != nil {
-		t.Skip("needs BTF:", err)
+		t.Skip("needs a kernel with types (CONFIG_DEBUG_INFO_BTF):", err)
 	}
 	checked := 0
 	for _, s := range OtherSyscalls() {

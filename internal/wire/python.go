@@ -8,7 +8,8 @@ package wire
 // PythonEval and PythonSize are 0 where there is no interpreter that is known.
 //
 //	*main → interpreter, interpreter + threads → thread, thread + next → thread, …
-//	thread + frame → frame, frame + previous → frame, …          or thread + frame → x, x + indirect - 1 → frame
+//	thread + frame → frame, frame + previous → frame, …
+//	or thread + frame → x, x + indirect - 1 → frame
 const (
 	PythonEval     = iota // the address of the evaluator
 	PythonSize            // its bytes

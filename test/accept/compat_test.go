@@ -216,7 +216,8 @@ probe("syscall:sigaltstack", lambda e: print(e.func, e.args.uss.ss_flags, e.args
 probe("syscall:sched_getaffinity", lambda e: print(e.func, e.args.user_mask_ptr[0]), where = shown)
 probe("syscall:io_setup", lambda e: print(e.func, e.args.ctxp[0]), where = shown)
 probe("syscall:get_robust_list", lambda e: print(e.func, e.args.len_ptr[0]), where = shown)
-probe("syscall:rt_sigqueueinfo", lambda e: print(e.func, e.args.uinfo._sifields._rt._pid, e.args.uinfo._sifields._rt._uid),
+probe("syscall:rt_sigqueueinfo", lambda e: print(e.func, e.args.uinfo._sifields._rt._pid,
+                                               e.args.uinfo._sifields._rt._uid),
       where = shown)
 probe("syscall:set_mempolicy", lambda e: print(e.func, e.args.nmask[0]), where = shown)
 probe("syscall:shmctl", lambda e: print(e.func, e.args.buf.shm_segsz), where = shown)

@@ -284,20 +284,13 @@ func TestGlobalsOfSplitDebugInformation(t *testing.T) {
 		told("within", "e.globals.lonely", "8 8")
 		told("first", "e.globals.limit", "11")
 
-		list, err := filepath.Glob(filepath.Join(filepath.Dir(binary), "*second.dwo"))
-		if err != nil || len(list) != 1 {
-			t.Fatalf("%v, %v", list, err)
-		}
-		whole, err := os.ReadFile(list[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		split, whole := splitOf(t, binary, "second")
 		for _, left := range []int{-1, 0, 600} {
-			if err := os.Remove(list[0]); err != nil {
+			if err := os.Remove(split); err != nil {
 				t.Fatal(err)
 			}
 			if left >= 0 {
-				if err := os.WriteFile(list[0], whole[:left], 0o600); err != nil {
+				if err := os.WriteFile(split, whole[:left], 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -312,7 +305,7 @@ func TestGlobalsOfSplitDebugInformation(t *testing.T) {
 			told("first", "e.globals.shared", "5")
 			told("within", `getattr(e.globals, "@first.c:limit")`, "12 12")
 			if left < 0 {
-				if err := os.WriteFile(list[0], nil, 0o600); err != nil {
+				if err := os.WriteFile(split, nil, 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -351,6 +344,20 @@ func TestGlobalWithoutType(t *testing.T) {
 	}
 }
 
+// splitOf is the file with the debug information of a source of twoFiles, beside the program, and what it has.
+func splitOf(t *testing.T, binary, source string) (file string, whole []byte) {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(filepath.Dir(binary), "*"+source+".dwo"))
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	whole, err = os.ReadFile(list[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list[0], whole
+}
+
 // Whatever is asked for that is in a file of debug information that is not there or is damaged, the message names that
 // file, and what is wrong with it. A function with names in one file and without in another has none that is guessed.
 //
@@ -361,14 +368,7 @@ func TestLostDebugInformationIsNamed(t *testing.T) {
 	need.Sources(t, "../..")
 	for _, command := range []string{"gcc -O0 -gdwarf-4", "gcc -O0 -gdwarf-5", "clang -O0 -gdwarf-5"} {
 		binary := need.BuiltOf(t, command+" -gsplit-dwarf", twoFiles)
-		list, err := filepath.Glob(filepath.Join(filepath.Dir(binary), "*first.dwo"))
-		if err != nil || len(list) != 1 {
-			t.Fatalf("%v, %v", list, err)
-		}
-		whole, err := os.ReadFile(list[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		split, whole := splitOf(t, binary, "first")
 		asks := func(pattern, body string) ended {
 			text := "probe(\"" + pattern + "\", lambda e: print(" + body + "))"
 			return startrace(t, script(t, strings.ReplaceAll(text, "BIN", binary)), "-c", binary)
@@ -383,11 +383,11 @@ func TestLostDebugInformationIsNamed(t *testing.T) {
 			{"is damaged", whole[:len(whole)-len(whole)/4]},
 			{"is damaged", slices.Concat(whole[:8], []byte(strings.Repeat("x", 300)), whole[308:])},
 		} {
-			if err := os.RemoveAll(list[0]); err != nil {
+			if err := os.RemoveAll(split); err != nil {
 				t.Fatal(err)
 			}
 			if c.file != nil {
-				if err := os.WriteFile(list[0], c.file, 0o600); err != nil {
+				if err := os.WriteFile(split, c.file, 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -3,7 +3,6 @@ package accept
 import (
 	"debug/elf"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,15 +17,8 @@ func TestDamagedEntriesAreNamed(t *testing.T) {
 	need.Sources(t, "../..")
 	for _, command := range []string{"gcc -O0 -gdwarf-4", "gcc -O0 -gdwarf-5", "clang -O0 -gdwarf-5"} {
 		binary := need.BuiltOf(t, command+" -gsplit-dwarf", twoFiles)
-		list, err := filepath.Glob(filepath.Join(filepath.Dir(binary), "*first.dwo"))
-		if err != nil || len(list) != 1 {
-			t.Fatalf("%v, %v", list, err)
-		}
-		whole, err := os.ReadFile(list[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		file, err := elf.Open(list[0])
+		split, whole := splitOf(t, binary, "first")
+		file, err := elf.Open(split)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +26,7 @@ func TestDamagedEntriesAreNamed(t *testing.T) {
 		section := file.Section(".debug_abbrev.dwo")
 		from, end := section.Offset+section.Size*7/10, section.Offset+section.Size
 		damaged := slices.Concat(whole[:from], make([]byte, end-from), whole[end:])
-		if err := os.WriteFile(list[0], damaged, 0o600); err != nil {
+		if err := os.WriteFile(split, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		e := startrace(t, "-e", `probe("uprobe:`+binary+`:first", lambda e: print(e.args.times))`, "-c", binary)

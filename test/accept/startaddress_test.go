@@ -31,7 +31,8 @@ int main(void) {
 O = "BIN:struct order"
 at = lambda e: e.start.args.o
 all = lambda e: (cast("u64", at(e).v) - cast("u64", at(e)), cast("int *", at(e).v)[1], mem(at(e).v, 4),
-    cast("u64", at(e).pair) - cast("u64", at(e)), container_of(at(e).v, O, "v").n, container_of(at(e).pair, O, "pair").n)
+    cast("u64", at(e).pair) - cast("u64", at(e)), container_of(at(e).v, O, "v").n,
+    container_of(at(e).pair, O, "pair").n)
 def named(e):
     v = at(e).v
     print("user", cast("int *", v)[2], cstr(v), cstr(at(e).v, 2))

@@ -29,7 +29,7 @@ int main() { for (int i = 0; i < 4; i++) set(i); }
 func TestWatchedVariablesOfCpp(t *testing.T) {
 	needTracing(t)
 	if runtime.GOARCH != "amd64" {
-		t.Skip("needs amd64: what arm64 counts is not known")
+		t.Skip("needs hardware watchpoints of amd64 (PERF_TYPE_BREAKPOINT): what those of arm64 count is not known")
 	}
 	binary := need.Built(t, "g++ -std=c++17 -O1 -pie -fPIE", "named.cc", namedInCpp)
 	for _, names := range [][]string{{"A::own", "A::within", "n1::named"},

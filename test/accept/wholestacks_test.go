@@ -88,7 +88,7 @@ func TestStacksReachTheBeginning(t *testing.T) {
 	needTracing(t)
 	need.Sources(t, "../..")
 	if runtime.GOARCH != "amd64" {
-		t.Skip("needs amd64, on whose programs these loads were tried")
+		t.Skip("needs programs of Debian for amd64: those of arm64 were not tried, their rules are (internal/cfi)")
 	}
 	here, err := filepath.Abs("../..")
 	if err != nil {
@@ -116,9 +116,14 @@ func TestStacksReachTheBeginning(t *testing.T) {
 			short, bare := number(t, e.stdout, `(?m)^short (\d+)`), number(t, e.stdout, `(?m)^bare (\d+)`)
 			t.Logf("%d samples, %d early, %d short, %d with a bare address\n%s", all, early, short, bare,
 				regexp.MustCompile(`(?m)^example.*`).FindString(e.stdout))
-			// One in 50, and two more, as there may be few: of code that saves a register where no table says it, as at
-			// the beginning of a library, and of processes that have ended before their mappings were read (postgres).
-			if rest := all - early; rest < 10 || 50*(short+bare) > rest+100 {
+			// One in 200, and one more, as there may be few: of code that saves a register where no table says it. Of
+			// postgres one in 50 and two more: its processes begin in many libraries, and end before they are seen.
+			rest := all - early
+			most := rest/200 + 1
+			if name == "postgres" {
+				most = rest/50 + 2
+			}
+			if rest < 10 || short+bare > most {
 				t.Errorf("%d samples, %d early, %d short and %d with a bare address\n%s%s", all, early, short, bare,
 					strings.Join(regexp.MustCompile(`(?m)^example.*`).FindAllString(e.stdout, 3), "\n"), e.stderr)
 			}
