@@ -31,7 +31,7 @@ var builtinFields = map[string]types.Type{
 // fieldNames are all names that e can have, for spelling hints.
 var fieldNames = []string{
 	"pid", "tid", "ppid", "nspid", "nstid",
-	"uid", "gid", "comm", "cpu", "time", "cgroup", "task", "probe", "func", "args", "ret",
+	"uid", "gid", "comm", "cpu", "time", "cgroup", "task", "probe", "traced", "func", "args", "ret",
 	"duration", "depth", "start", "ip", "addr", "usermode", "regs", "stack", "ustack", "file", "value",
 	"vars", "source", "globals", "goid",
 }
@@ -63,6 +63,8 @@ func (e *event) field(name string, pos plan.Pos) (v val, ok bool) {
 			return e.mine(e.name(pos)), true
 		}
 		return e.mine(b.pr.plainName(e.point, pos)), true
+	case "traced":
+		return e.mine(b.pr.isTraced(b, e)), true
 	case "args":
 		if e.args != nil {
 			return objVal(&argsObj{e}), true

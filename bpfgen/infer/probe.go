@@ -12,6 +12,7 @@ func newProbe(u *unit, p *plan.Probe) *probe {
 	pr := &probe{u: u, p: p}
 	pr.handler = &placedFunc{pr: pr, name: "handler", fn: p.Handler}
 	pr.starter = &placedFunc{pr: pr, name: "start", fn: p.Start, start: true}
+	pr.isTraced = pr.tracedVal
 	return pr
 }
 

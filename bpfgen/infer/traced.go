@@ -63,6 +63,14 @@ func (pr *probe) traced(b *body, ev *event) *tree.Expr {
 	return out
 }
 
+// tracedVal is e.traced.
+func (pr *probe) tracedVal(b *body, ev *event) val {
+	if traced := pr.traced(b, ev); traced != nil {
+		return exprVal(traced)
+	}
+	return boolVal(true)
+}
+
 // both joins two tests, of which the first may be none.
 func both(x, y *tree.Expr, pos plan.Pos) *tree.Expr {
 	if x == nil {

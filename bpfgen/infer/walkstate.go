@@ -26,6 +26,8 @@ type probe struct {
 	targets []*points.Target
 	// handler and starter are the functions that may run on either side: that of the events, and that of start=.
 	handler, starter *placedFunc
+	// isTraced gives e.traced of an event.
+	isTraced func(b *body, ev *event) val
 	// argNames are the names of the arguments of all its points, for suggestions. It is nil until somebody asks.
 	argNames map[string]bool
 	// points has the number of each point of the probe, of earlier units too.

@@ -91,6 +91,36 @@ func TestSeveralProcesses(t *testing.T) {
 	tried.Many(t, "%d calls, twice", 100+50+25)
 }
 
+// The function of an event that runs for all processes is told which of them are traced, and startrace itself is none.
+//
+// > `e.traced` says of any event whether its process is among those that are traced, of which startrace itself
+// > never is. A function that runs for all can so keep nothing of the other ones.
+func TestTracedIsTold(t *testing.T) {
+	needTracing(t)
+	a, other := newWork(t, "a", 100), newWork(t, "other", 25)
+	const text = `
+n, told, last = count(), count(), table()
+def call(e):
+    last[e.tid] = e.time  # so that it runs for all
+    n[e.pid, e.traced].add()
+    return record(pid = e.pid)
+probe(event(("tracepoint:syscalls:sys_enter_getppid", call)), lambda e: told[e.pid, e.traced].add())
+` + attached + `
+at_exit(lambda: [printf("%d: %d\n", pid, calls) for (pid, traced), calls in n.items() if KEPT])
+`
+	for kept, want := range map[string]map[string]int{
+		"traced":                           {"a": 100},
+		"not traced":                       {"other": 25},
+		"told[pid, traced].value == calls": {"a": 100},
+	} {
+		t.Run(kept, func(t *testing.T) {
+			of := []string{"-p", fmt.Sprint(a.cmd.Process.Pid)}
+			runScope(t, strings.Replace(text, "KEPT", kept, 1), of, true, want, other, a)
+		})
+		a, other = newWork(t, "a", 100), newWork(t, "other", 25)
+	}
+}
+
 // What a process has started before the run is followed, too, and what that starts.
 //
 // > With `-f` also their children are, those that there are and those that are started later.
