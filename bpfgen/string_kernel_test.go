@@ -49,7 +49,10 @@ var sampleStrings = []string{
 
 // TestStringTests compares the tests on strings with Go's, for strings from
 // memory and for ones that came through a variable.
-func TestStringTests(t *testing.T) {
+func TestStringTests(t *testing.T) { byEachLoop(t, testStringTests) }
+
+func testStringTests(t *testing.T, o Options) {
+	t.Helper()
 	type test struct {
 		o    tree.Op
 		c    string
@@ -84,7 +87,7 @@ func TestStringTests(t *testing.T) {
 			if viaVar {
 				u = throughVariable(u, e)
 			}
-			c, _ := load(t, u, Options{})
+			c, _ := load(t, u, o)
 			for _, s := range sampleStrings {
 				runStrings(t, c, s)
 				if got := cells(t, c, 1)[0] != 0; got != tt.want(s) {
@@ -108,11 +111,15 @@ func throughVariable(u *tree.Unit, e *tree.Expr) *tree.Unit {
 	return u
 }
 
-func TestStringPairs(t *testing.T) {
+// TestStringPairs compares strings from memory with each other.
+func TestStringPairs(t *testing.T) { byEachLoop(t, testStringPairs) }
+
+func testStringPairs(t *testing.T, o Options) {
+	t.Helper()
 	x, y := present(userString(0, 64)), present(userString(1, 64))
 	c, _ := load(t, evaluator(
 		op(tree.OpEq, types.Boolean, x, y), op(tree.OpLt, types.Boolean, x, y), op(tree.OpStrLen, types.I64, x),
-	), Options{})
+	), o)
 	for _, a := range sampleStrings {
 		for _, b := range sampleStrings {
 			runStrings(t, c, a, b)

@@ -22,6 +22,8 @@ var (
 func (b exprs) compare(e *tree.Expr, then, els *ir.Block) {
 	x, y := e.Args[0], e.Args[1]
 	switch {
+	case orders(b).byKernel(e):
+		orders(b).compare(e, then, els)
 	case isText(x.Type.Kind) || isText(y.Type.Kind):
 		texts{b.code}.compareStr(e, then, els)
 	case x.Type.Kind == types.Tuple || x.Type.Kind == types.Record:

@@ -56,6 +56,9 @@ type family struct {
 	again bool
 	// steps are the functions that take the steps of paths. It is nil until the first of them.
 	steps map[stepKey]*subprogram
+	// ordering are the functions that compare one byte of two strings, by how many bytes these have at most. It is nil
+	// until the first of them.
+	ordering map[int]*subprogram
 	// reports say which loops became calls, and why others did not.
 	reports []Call
 	// loopNumbers are how many loops the program has. It is nil until they are counted.

@@ -60,6 +60,36 @@ func TestVerifierWork(t *testing.T) {
 	}
 }
 
+// chosenTexts are texts that are chosen by their order among others that were.
+const chosenTexts = `T = table(size = 8)
+def f(e):
+    T[1] = max(e.args.s, max(e.args.s, e.args[11]))
+    T[2] = e.args.s or "a"
+    x = ("/etc/passwd" if e.args.p.flag else e.args.p.name) or e.args.t
+    T[3] = max(e.args.s, max(e.args.p.str, max(T.pop(4, None) or x, e.args.s, e.args.t), "/etc"), e.args.s)
+    T[4] = min(x, max(T.pop(3, None) or e.args.s, min(e.args[11], x)), e.args.p.str) or x
+    return len(x) if x < e.args.s else len(e.args.t)
+`
+
+// TestVerifierWorkOfOrder: where the kernel goes through texts that are compared by their order, its verifier follows
+// little of each comparison, whatever it knows of the texts.
+func TestVerifierWorkOfOrder(t *testing.T) {
+	need.Loading(t)
+	if o := options(); !o.HasLoop || o.Outlining == ssagen.NeverCall {
+		t.Skip("needs a kernel to whose bpf_loop texts are left (6.2)")
+	}
+	f := facts(t)
+	u, err := compile(scriptOf([]*Program{{Name: "f", Text: chosenTexts}}), f, 256, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := verifierWork(u.Spec)
+	if err != nil || n > mostWork {
+		t.Errorf("the verifier followed %d instructions, want at most %d (%v)", n, mostWork, err)
+	}
+	t.Logf("the verifier followed %d instructions", n)
+}
+
 // TestVerifierWorkOfCalls: a subprogram is followed at each call as if it stood there, and costs little more.
 func TestVerifierWorkOfCalls(t *testing.T) {
 	need.Loading(t)
