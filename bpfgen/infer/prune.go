@@ -23,6 +23,7 @@ func prune(prog *tree.Program) {
 		}
 		changed = dropFields(prog) || changed
 		if !changed {
+			unreadFields(prog)
 			return
 		}
 	}
@@ -185,7 +186,7 @@ func (f *fieldUses) rewrite(blk *tree.Block) bool {
 	}
 	changed := false
 	for _, s := range blk.Stmts {
-		if l, ok := f.inlines[s.Int]; ok && s.Op == tree.SReturn && len(s.Exprs) == 1 && !f.whole[l] {
+		if l, ok := f.madeFor(s); ok && !f.whole[l] {
 			changed = f.clear(s.Exprs[0], l) || changed
 		}
 		for _, e := range s.Exprs {
@@ -195,6 +196,17 @@ func (f *fieldUses) rewrite(blk *tree.Block) bool {
 		changed = f.rewrite(s.Else) || changed
 	}
 	return changed
+}
+
+// madeFor is the local that gets the value of a statement.
+func (f *fieldUses) madeFor(s *tree.Stmt) (local int64, ok bool) {
+	switch {
+	case s.Op == tree.SAssign:
+		return s.Int, true
+	case s.Op == tree.SReturn && len(s.Exprs) == 1:
+		local, ok = f.inlines[s.Int]
+	}
+	return local, ok
 }
 
 func (f *fieldUses) rewriteExpr(e *tree.Expr) bool {
@@ -210,10 +222,15 @@ func (f *fieldUses) clear(e *tree.Expr, l int64) bool {
 	for e.Op == tree.OpConvert {
 		e = e.Args[0]
 	}
-	if e.Op != tree.OpRecord && e.Op != tree.OpTuple {
+	changed := false
+	switch e.Op {
+	case tree.OpCond:
+		changed = f.clear(e.Args[1], l)
+		return f.clear(e.Args[2], l) || changed
+	case tree.OpRecord, tree.OpTuple:
+	default:
 		return false
 	}
-	changed := false
 	for i, a := range e.Args {
 		if !f.elems[l][int64(i)] && !isZero(a) && !keeps(a) {
 			e.Args[i] = zeroOf(a.Type, a.Pos)

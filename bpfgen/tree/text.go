@@ -277,6 +277,9 @@ func (p *printer) write(b *strings.Builder, e *Expr) {
 	case e.Op == OpConst:
 		b.WriteString(constant(e) + ":" + p.typ(e.Type))
 		return
+	case p.shape && e.Op == OpConvert && p.typ(e.Type) == p.typ(e.Args[0].Type):
+		p.write(b, e.Args[0])
+		return
 	case e.Op == OpLocal:
 		fmt.Fprintf(b, "$%d:%s", p.names.local(e.Int), p.typ(e.Type))
 		return
