@@ -50,7 +50,7 @@ func (r *fakeRun) send(at uint64, n uint64) {
 }
 
 func (r *fakeRun) at(deadline uint64, name string) {
-	r.timers.Add(&timers.Timer{Deadline: deadline, Call: func() { r.log = append(r.log, name) }})
+	r.timers.Add(&timers.Timer{Deadline: deadline, Call: func(uint64) { r.log = append(r.log, name) }})
 }
 
 // flush delivers all up to a time, as turn does.

@@ -71,7 +71,7 @@ func TestEndlessCallbackIsEnded(t *testing.T) {
 		s := declared(t, o)
 		endless := s.calls.AtExit[0]
 		s.calls.AtExit = s.calls.AtExit[1:]
-		s.timers.Add(&timers.Timer{Call: func() {
+		s.timers.Add(&timers.Timer{Call: func(uint64) {
 			ask(s, signals)
 			s.calls.Call(endless, s.calls.OfTimers)
 			s.timeUp = true
@@ -146,7 +146,7 @@ func TestTimersBetweenEvents(t *testing.T) {
 	const events = 1 << 17
 	now := stream.Now()
 	r.timers.Begin(now)
-	r.timers.Add(&timers.Timer{Deadline: now + 1, Call: func() { fired, r.exited = true, true }})
+	r.timers.Add(&timers.Timer{Deadline: now + 1, Call: func(uint64) { fired, r.exited = true, true }})
 	for i := range uint64(events) {
 		r.send(0, i) // recorded before the deadline
 	}

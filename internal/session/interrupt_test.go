@@ -37,7 +37,7 @@ func TestInterruptedCallback(t *testing.T) {
 	s, running := interruptedTwice(t, &out, &messages)
 	endless := s.calls.AtExit[0]
 	s.calls.AtExit = s.calls.AtExit[1:]
-	s.timers.Add(&timers.Timer{Call: func() { close(running); s.calls.Call(endless, s.calls.OfTimers) }})
+	s.timers.Add(&timers.Timer{Call: func(uint64) { close(running); s.calls.Call(endless, s.calls.OfTimers) }})
 	exit, err := s.finish(s.trace(s.whole()))
 	if exit != Failed || err != nil || out.String() != "counted\n" {
 		t.Errorf("exit %d, %v, output %q", exit, err, &out)

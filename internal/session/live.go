@@ -110,7 +110,7 @@ func (l *Live) Wake() { l.s.bell.Ring() }
 // WakeIn ends a Wait after a time, and gives the moment by stream.Now.
 func (l *Live) WakeIn(d time.Duration) (moment uint64) {
 	moment = stream.Now() + uint64(d)
-	l.s.timers.Add(&timers.Timer{Deadline: moment, Call: func() {}})
+	l.s.timers.Add(&timers.Timer{Deadline: moment, Call: func(uint64) {}})
 	return moment
 }
 

@@ -36,6 +36,7 @@ func (s *session) turn(begin uint64) error {
 	if err != nil {
 		return err
 	}
+	s.timers.Read(begin)
 	s.budget.Holds(uint64(s.delivery.Size() + s.loaded.frames.Size()))
 	s.loader.SayTrouble()
 	s.delivery.Flush(settled)

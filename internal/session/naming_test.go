@@ -24,7 +24,7 @@ func TestResultsDoNotWaitForSymbols(t *testing.T) {
 			<-release
 			return &kernel.Symbols{}, nil
 		}
-		s.timers.Add(&timers.Timer{Call: func() {
+		s.timers.Add(&timers.Timer{Call: func(uint64) {
 			s.timeUp = true
 			s.ending.Ask(true)
 		}})

@@ -137,7 +137,7 @@ func (s *session) begin() {
 	s.begun, s.began = true, now
 	if s.Duration > 0 {
 		s.ending.After(s.Duration)
-		s.timers.Add(&timers.Timer{Deadline: now + uint64(s.Duration), Call: func() { s.timeUp = true }})
+		s.timers.Add(&timers.Timer{Deadline: now + uint64(s.Duration), Call: func(uint64) { s.timeUp = true }})
 	}
 }
 

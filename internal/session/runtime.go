@@ -24,11 +24,11 @@ var _ builtins.Runtime = runtime{}
 
 func (r runtime) Every(d time.Duration, fn starlark.Callable) error {
 	t := &timers.Timer{Period: uint64(d), Func: fn}
-	t.Call = func() { r.callTimer(t) }
+	t.Call = func(uint64) { r.callTimer(t) }
 	if len(builtins.Wants(fn)) > 0 {
 		var last uint64
-		t.Call = func() {
-			now, since := stream.Now(), max(last, r.began)
+		t.Call = func(now uint64) {
+			since := max(last, r.began)
 			last = now
 			r.callTimer(t, starlark.MakeUint64(now-since))
 		}
@@ -41,7 +41,7 @@ func (r runtime) Every(d time.Duration, fn starlark.Callable) error {
 
 func (r runtime) After(d time.Duration, fn starlark.Callable) error {
 	t := &timers.Timer{Func: fn}
-	t.Call = func() { r.callTimer(t) }
+	t.Call = func(uint64) { r.callTimer(t) }
 	return r.addTimer(d, t)
 }
 

@@ -5,16 +5,10 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"go.starlark.net/starlark"
 )
-
-// Patience is how long a timer waits for events that were recorded before its
-// deadline. They are there in half of that, the interval in which rings are drained,
-// unless the functions of the script are slower than the events.
-const Patience = 10 * time.Millisecond
 
 // fineGrained is the interval below which a timer is not expected to be called each
 // time: the run wakes up no oftener than it drains its rings.
@@ -24,8 +18,8 @@ const fineGrained = 2 * Patience
 type Timer struct {
 	Deadline uint64 // ns; until Begin from the beginning of the run
 	Period   uint64 // ns; 0 for after()
-	// Call is what is done at the deadline.
-	Call func()
+	// Call is what is done at the deadline. It is given the time by which it was decided that it is done now.
+	Call func(now uint64)
 	Func starlark.Callable // what Call calls; nil for --duration
 
 	// Cut: the call before was told to end, so that there is no use in one more at the end of the run.
@@ -42,11 +36,12 @@ type List struct {
 
 	// began is the moment of Begin and at the time then; from there on deadlines are
 	// those of the clock.
-	began   time.Time
-	at      uint64
-	overdue atomic.Bool
-	alarm   *time.Timer // sets overdue, on a goroutine of its own; nil before Begin
-	alarmed uint64      // the deadline for which the alarm is set
+	began time.Time
+	at    uint64
+	// clock is what tests have in the place of the clock. It is nil elsewhere.
+	clock func() uint64
+	// patience says whether the earliest timer can wait no longer.
+	patience
 }
 
 // All are the timers, the earliest first.
@@ -65,8 +60,16 @@ func (t *List) Begin(now uint64) {
 	t.setAlarm()
 }
 
-// now is the time, of the clock of Begin: what time.Since measures by is it, too.
-func (t *List) now() uint64 { return t.at + uint64(time.Since(t.began)) }
+// now is the time, of the clock of Begin: what time.Since measures by is it, too. It is 0 before.
+func (t *List) now() uint64 {
+	switch {
+	case t.clock != nil:
+		return t.clock()
+	case t.began.IsZero():
+		return 0
+	}
+	return t.at + uint64(time.Since(t.began))
+}
 
 // Add adds a timer, behind those of the same deadline.
 func (t *List) Add(x *Timer) {
@@ -88,78 +91,58 @@ func (t *List) Next() uint64 {
 	return t.list[0].Deadline
 }
 
-// FireOverdue calls the timers that have waited for Patience. It costs a load while
-// there is none, so that it can be called between two events.
-func (t *List) FireOverdue(stop func() bool) {
-	if !t.overdue.Load() {
-		return
-	}
-	t.overdue.Store(false)
-	now := t.now()
-	t.Fire(now-uint64(Patience), now, stop)
-}
-
 // FireBefore calls the timers that were due before an event of a time. One that is behind by intervals is called once,
-// at the last of its deadlines: events that were recorded before that come first, as the time that has passed for its
-// function has them. So it is where the run got no CPU for a while.
+// at the last of its deadlines that can be waited for: events that were recorded before that come first, as the time
+// that has passed for its function has them. So it is where the run got no CPU for a while.
 func (t *List) FireBefore(at uint64, stop func() bool) {
-	if t.Next() > at {
-		return
+	t.event(at)
+	if t.Next() <= at {
+		t.Fire(at, at, stop)
 	}
-	t.catchUp(t.now())
-	t.Fire(at, at, stop)
 }
 
-// catchUp leaves out the deadlines behind which there is another one that has come, too.
+// Fire calls all timers whose deadline is at most until, in their order. begin is a time that was read before the
+// events up to until were: of one that missed several periods before it the others are left out. The clock is read
+// anew before each call. If it says that the run has got no CPU for intervals since, the timer waits for their events.
+// stop says after each call whether the run is over.
+func (t *List) Fire(until, begin uint64, stop func() bool) {
+	for t.Next() <= until && !stop() {
+		now := t.now()
+		if t.catchUp(now); t.Next() > until {
+			break
+		}
+		t.callFirst(begin, now)
+	}
+	t.setAlarm()
+}
+
+// callFirst calls the earliest timer, of which the deadlines up to begin are left out.
+func (t *List) callFirst(begin, now uint64) {
+	x := t.list[0]
+	t.list = t.list[1:]
+	if x.Period > 0 {
+		x.next(begin)
+		t.Add(x)
+	}
+	x.Called++
+	x.Call(now)
+}
+
+// catchUp leaves out the deadlines behind which there is another one that has come, too. A timer whose next deadline is
+// nearer than that for which it waits is not moved there: it would be moved on each time, and not be called.
 func (t *List) catchUp(now uint64) {
 	for _, x := range slices.Clone(t.list) {
-		if x.Period == 0 || now < x.Deadline+x.Period {
+		until := now
+		if x.Period < uint64(fineGrained) {
+			until -= min(now, uint64(Patience))
+		}
+		if x.Period == 0 || until < x.Deadline+x.Period {
 			continue
 		}
 		t.list = slices.Delete(t.list, slices.Index(t.list, x), slices.Index(t.list, x)+1)
-		x.leaveOut((now - x.Deadline) / x.Period)
+		x.leaveOut((until - x.Deadline) / x.Period)
 		t.Add(x)
 	}
-}
-
-// setAlarm sees to it that the earliest timer is overdue in time.
-func (t *List) setAlarm() {
-	next := t.Next()
-	if t.began.IsZero() || next == t.alarmed {
-		return
-	}
-	if t.alarm != nil {
-		t.alarm.Stop()
-	}
-	t.overdue.Store(false)
-	if t.alarmed = next; next == math.MaxUint64 {
-		return
-	}
-	now := t.now()
-	due := max(next, now) + uint64(Patience)
-	t.alarm = time.AfterFunc(time.Duration(due-now), func() {
-		if t.now() > due+uint64(Patience) { // the run got no CPU, and what was recorded meanwhile is not read yet
-			time.Sleep(Patience)
-		}
-		t.overdue.Store(true)
-	})
-}
-
-// Fire calls all timers whose deadline is at most until, in their order. A
-// timer that missed several periods, because a callback took long, is called
-// once. stop says after each call whether the run is over.
-func (t *List) Fire(until, now uint64, stop func() bool) {
-	for t.Next() <= until && !stop() {
-		x := t.list[0]
-		t.list = t.list[1:]
-		if x.Period > 0 {
-			x.next(now)
-			t.Add(x)
-		}
-		x.Called++
-		x.Call()
-	}
-	t.setAlarm()
 }
 
 // next sets the deadline behind the one that has come.
@@ -185,7 +168,7 @@ func (t *List) Last(before func()) {
 	for _, x := range slices.Clone(t.list) {
 		if x.Period > 0 && !x.Cut {
 			before()
-			x.Call()
+			x.Call(t.now())
 		}
 	}
 }

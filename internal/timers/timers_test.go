@@ -10,7 +10,7 @@ func TestTimers(t *testing.T) {
 	var log []string
 	var ts List
 	add := func(name string, deadline, period uint64) {
-		ts.Add(&Timer{Deadline: deadline, Period: period, Call: func() { log = append(log, name) }})
+		ts.Add(&Timer{Deadline: deadline, Period: period, Call: func(uint64) { log = append(log, name) }})
 	}
 	never := func() bool { return false }
 	add("b", 20, 0)
@@ -33,7 +33,7 @@ func TestTimerStop(t *testing.T) {
 	n := 0
 	var ts List
 	for range 3 {
-		ts.Add(&Timer{Deadline: 1, Call: func() { n++ }})
+		ts.Add(&Timer{Deadline: 1, Call: func(uint64) { n++ }})
 	}
 	ts.Fire(5, 5, func() bool { return n == 2 })
 	if n != 2 {
@@ -55,7 +55,7 @@ func TestMissed(t *testing.T) {
 		{ms, []uint64{10 * ms, 20 * ms}, 2, 0},
 	} {
 		var ts List
-		x := &Timer{Deadline: tt.period, Period: tt.period, Call: func() {}}
+		x := &Timer{Deadline: tt.period, Period: tt.period, Call: func(uint64) {}}
 		ts.Add(x)
 		for _, now := range tt.fires {
 			ts.Fire(now, now, func() bool { return false })
@@ -73,9 +73,9 @@ func TestFireBefore(t *testing.T) {
 	var log []string
 	var ts List
 	behind := 220 * ms
-	x := &Timer{Deadline: -behind, Period: 20 * ms, Call: func() { log = append(log, "call") }}
+	x := &Timer{Deadline: -behind, Period: 20 * ms, Call: func(uint64) { log = append(log, "call") }}
 	ts.Add(x)
-	ts.Add(&Timer{Deadline: -behind, Call: func() { log = append(log, "once") }})
+	ts.Add(&Timer{Deadline: -behind, Call: func(uint64) { log = append(log, "once") }})
 	now := 1000 * ms
 	ts.Begin(now)
 	never := func() bool { return false }
