@@ -95,10 +95,18 @@ func (c *Calls) Guarded(fn starlark.Callable, args ...starlark.Value) (err error
 // maxShown bounds the functions whose first failure is shown.
 const maxShown = 100
 
-// Failed takes note of an error of a callback that stands at a place. exit() is none.
-func (c *Calls) Failed(f *Failures, place string, err error) {
+// Exit is the exit() in what a function has raised, nil if it was something else.
+func Exit(err error) error {
 	var exit *builtins.ExitError
 	if errors.As(err, &exit) {
+		return exit
+	}
+	return nil
+}
+
+// Failed takes note of an error of a callback that stands at a place. exit() is none.
+func (c *Calls) Failed(f *Failures, place string, err error) {
+	if Exit(err) != nil {
 		return
 	}
 	if f.count++; !f.shown[place] && len(f.shown) < maxShown {

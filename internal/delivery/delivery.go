@@ -170,7 +170,7 @@ func (d *Delivery) deliver(rec []byte) bool {
 		return false
 	}
 	if r := d.route(rec); r != nil {
-		d.hand(r, rec)
+		_ = d.hand(r, rec) // exit() has halted the run
 	}
 	return !d.run.Halted()
 }
@@ -185,13 +185,15 @@ func (d *Delivery) route(rec []byte) *route {
 	return &d.routes[n]
 }
 
-// hand gives a record to the user half of its probe, or prints it.
-func (d *Delivery) hand(r *route, rec []byte) {
+// hand gives a record to the user half of its probe, or prints it. It is an error only if the user half has called
+// exit().
+func (d *Delivery) hand(r *route, rec []byte) (ended error) {
 	r.sent++
 	d.run.Event.Set(r.record, rec)
 	d.inEvent = true
 	if r.fn != nil {
 		if err := d.run.Calls.Guarded(r.fn, r.args...); err != nil {
+			ended = callback.Exit(err)
 			d.run.Calls.Failed(r.failures, "", err)
 		}
 	} else if err := r.line.Print(d.run.Out, d.run.Event); err != nil {
@@ -199,6 +201,7 @@ func (d *Delivery) hand(r *route, rec []byte) {
 	}
 	d.inEvent = false
 	d.run.Out.Full()
+	return ended
 }
 
 // Drain takes all records from the rings into the merger, however many.

@@ -6,14 +6,15 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/startrace/startrace/internal/callback"
 	"github.com/startrace/startrace/internal/wire"
 )
 
 // errDumping: the handler that dump() calls has called it again.
 var errDumping = errors.New("dump: the events of this probe are being shown; call it from another callback")
 
-// Dump gives the events that the kernel has kept to a probe's user half, in the
-// order of their times, and gives their number.
+// Dump gives the events that the kernel has kept to a probe's user half, in the order of their times, and gives their
+// number. The exit() of a user half ends the callback that has called dump(), too.
 func (d *Delivery) Dump(probe int) (int, error) {
 	if d.dumping[probe] {
 		return 0, errDumping
@@ -43,7 +44,9 @@ func (d *Delivery) Dump(probe int) (int, error) {
 			return i, nil
 		}
 		if r := d.route(rec); r != nil {
-			d.hand(r, rec)
+			if err := d.hand(r, rec); err != nil {
+				return i + 1, err
+			}
 		}
 	}
 	return len(kept), nil
@@ -56,7 +59,7 @@ func (d *Delivery) DumpAll() error {
 			if p.Keep == 0 {
 				continue
 			}
-			if _, err := d.Dump(p.ID); err != nil {
+			if _, err := d.Dump(p.ID); err != nil && callback.Exit(err) == nil {
 				return err
 			}
 		}

@@ -88,6 +88,36 @@ func opens(from, to int) (out []string) {
 	return out
 }
 
+// exit() in the handler that dump() runs ends the callback that has called dump(), whichever that is, and the run.
+func TestKeepExit(t *testing.T) {
+	needTracing(t)
+	for name, ask := range map[string]string{
+		"a handler": `probe("syscall:openat", ask, where = lambda e: e.args.filename == DIR + "last")`,
+		"a timer":   `every("10ms", lambda: ask(None) if p.stats().hits >= 20 else None)`,
+		"the exit":  `at_exit(lambda: ask(None))`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, command := openNumbered(t, 20)
+			e := startrace(t, "-q", script(t, fmt.Sprintf(`
+DIR = "%s/"
+def shown(e):
+    print(e.args.filename.removeprefix(DIR))
+    if e.args.filename.endswith("19"):
+        exit(7)
+p = probe("syscall:openat", shown, keep = 3, where = lambda e: e.args.filename.startswith(DIR + "f"))
+def ask(e):
+    p.dump()
+    print("went on")
+%s
+at_exit(lambda: print("end"))
+`, dir, ask)), "-c", command)
+			if want := "f18\nf19\nend\n"; e.status != 7 || e.stdout != want {
+				t.Errorf("exit code %d, got\n%s\nwant 7 and\n%s", e.status, e.stdout, want)
+			}
+		})
+	}
+}
+
 // Without a handler lines are printed.
 func TestKeepLines(t *testing.T) {
 	needTracing(t)
