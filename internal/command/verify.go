@@ -96,6 +96,7 @@ func verifyAll(o session.Options, names []string) (list []verified, err error) {
 	for _, name := range names {
 		one := o
 		one.Args, one.Stdout, one.Stderr, one.Format, one.Output = []string{name}, io.Discard, io.Discard, "", ""
+		one.Waiting = o.Stderr
 		found, err := session.Verify(one)
 		if err != nil {
 			return nil, err

@@ -42,7 +42,8 @@ func newSession(o Options) *session {
 	s.loaded.frames.SetRoom(func(bytes uint64) (func(), error) { return s.budget.Enter(bytes) })
 	s.calls = callback.New(s.out, s.messages)
 	s.host = script.New(script.Options{
-		Runtime: runtime{s}, Constant: constants(s.machine, s.messages), Warn: s.warn, Escape: escape.Screen,
+		Runtime: runtime{s}, Constant: constants(s.machine, s.messages), Warn: s.warn, Waits: warnIn(o),
+		Escape: escape.Screen,
 		Labels: map[string]value.LabelFunc{"ksym": s.loaded.frames.Kernel.Name, "dev_name": s.machine.Device},
 		Enum:   s.machine.Enumerators, Number: s.machine.Number, UserSymbol: s.userSymbol,
 		SizeOf: s.machine.SizeOf, Std: stdlib.Files(), Room: s.room, MayShow: world.CallerMayRead,

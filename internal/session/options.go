@@ -83,6 +83,8 @@ type Options struct {
 
 	// Stdout gets results, and Stderr gets messages.
 	Stdout, Stderr io.Writer
+	// Waiting gets the message that a script is waited for, where other messages go nowhere; nil: Stderr does.
+	Waiting io.Writer
 	// Stdin is what the prompt reads, or the script with the name "-".
 	Stdin *os.File
 	// Signals ends the run: the first in order, the second also the callback that runs, the third at once.

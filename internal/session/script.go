@@ -9,6 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/memory"
 	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/output"
 	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/target"
@@ -173,3 +174,13 @@ func (s *session) limitText(p *plan.Plan) {
 }
 
 func (s *session) warn(pos plan.Pos, msg string) { s.messages.Sayf("%s: warning: %s", pos, msg) }
+
+// warnIn says warnings where messages go that a script is waited for.
+func warnIn(o Options) func(plan.Pos, string) {
+	w := o.Waiting
+	if w == nil {
+		w = o.Stderr
+	}
+	messages := &output.Messages{W: w, Quiet: o.Quiet}
+	return func(pos plan.Pos, msg string) { messages.Sayf("%s: warning: %s", pos, msg) }
+}

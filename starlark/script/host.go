@@ -24,6 +24,8 @@ type Options struct {
 	Std fs.FS
 	// Warn takes warnings: a builtin is redefined.
 	Warn func(plan.Pos, string)
+	// Waits takes the message that the script is a pipe that nobody writes yet.
+	Waits func(plan.Pos, string)
 	// Labels are labels of ints that need the machine: ksym.
 	Labels map[string]value.LabelFunc
 	// Enum, Number, SizeOf and UserSymbol are those of builtins.Env.

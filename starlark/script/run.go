@@ -69,8 +69,8 @@ func (h *Host) ParseFile(path string) error {
 	name := escape.Line(path) // it is in all places of messages, of which it would else make lines
 	h.read[name] = path
 	src, err := readSource(path, func() {
-		if h.opts.Warn != nil {
-			h.opts.Warn(syntax.MakePosition(&path, 0, 0), "it is a pipe that nobody writes yet, and is waited for")
+		if h.opts.Waits != nil {
+			h.opts.Waits(syntax.MakePosition(&path, 0, 0), "it is a pipe that nobody writes yet, and is waited for")
 		}
 	})
 	if err != nil {

@@ -15,18 +15,24 @@ import (
 
 // A script that comes from a pipe is waited for until it is written, and it is said why nothing happens.
 func TestScriptFromPipe(t *testing.T) {
-	pipe := filepath.Join(t.TempDir(), "script.star")
-	if err := unix.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("sh", "-c", `exec "$0" "$1" 2>&1`, program(t, "startrace"), pipe)
-	r := interact(t, cmd)
-	r.await(t, pipe+": warning: it is a pipe that nobody writes yet, and is waited for")
-	if err := os.WriteFile(pipe, []byte("print(\"read\")\nexit()\n"), 0); err != nil {
-		t.Fatal(err)
-	}
-	if e := r.end(t).ok(t); !strings.HasSuffix(e.stdout, "read\n") {
-		t.Errorf("got %q", e.stdout)
+	for command, want := range map[string]string{"": "read\n", "explain": "", "audit": "",
+		"verify": "1 work on this kernel\n"} {
+		t.Run(command, func(t *testing.T) {
+			pipe := filepath.Join(t.TempDir(), "script.star")
+			if err := unix.Mkfifo(pipe, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			words := append(strings.Fields(command), pipe)
+			r := interact(t, exec.Command("sh", append([]string{"-c", `exec "$0" "$@" 2>&1`, program(t, "startrace")},
+				words...)...))
+			r.await(t, pipe+": warning: it is a pipe that nobody writes yet, and is waited for")
+			if err := os.WriteFile(pipe, []byte("print(\"read\")\nexit()\n"), 0); err != nil {
+				t.Fatal(err)
+			}
+			if e := r.end(t).ok(t); !strings.HasSuffix(e.stdout, want) {
+				t.Errorf("got %q", e.stdout)
+			}
+		})
 	}
 }
 
