@@ -38,7 +38,14 @@ func goFrames(f *elffile.File, a *arch) *table {
 	if _, ok, _ := f.Section(goNote); !ok {
 		return out
 	}
-	_ = elffile.GoFrames(f, func(frame elffile.GoFrame) {
+	frames, err := elffile.ReadGoFrames(f)
+	if err != nil {
+		return out
+	}
+	n := 0
+	_ = frames.Each(func(elffile.GoFrame) { n++ })
+	out.rows = make([]Row, 0, n+roomAbove)
+	_ = frames.Each(func(frame elffile.GoFrame) {
 		out.add(frame.Begin, a.goFrame(frame))
 		out.add(frame.End, uncovered)
 	})

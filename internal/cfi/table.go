@@ -68,10 +68,13 @@ const (
 	rowsOfFunction = 16
 )
 
+// roomAbove is room for the rows of small tables that are laid over a large one, so that this is not copied.
+const roomAbove = 512
+
 // table runs the functions of a section in the order of their addresses. One that reaches into the next ends there.
 func (s section) table(a *arch, code []elffile.CodeSection, stats *Stats) *table {
 	functions := inCode(s.functions(a, stats), code)
-	t := &table{rows: make([]Row, 0, min(len(s.data)/bytesOfRow, rowsOfFunction*len(functions)))}
+	t := &table{rows: make([]Row, 0, min(len(s.data)/bytesOfRow, rowsOfFunction*len(functions))+roomAbove)}
 	p := &program{arch: a, base: s.base, table: t}
 	for i, f := range functions {
 		p.limit = f.end
@@ -120,7 +123,8 @@ func inCode(functions []function, code []elffile.CodeSection) []function {
 	return kept
 }
 
-// over lays a table over another one, which holds only where the first covers nothing.
+// over lays a table over another one, which holds only where the first covers nothing. The larger of the two is used
+// up: where it has room, the rows are put into it.
 func (t *table) over(under *table) *table {
 	if len(under.rows) == 0 {
 		return t
@@ -128,9 +132,15 @@ func (t *table) over(under *table) *table {
 	if len(t.rows) == 0 {
 		return under
 	}
-	out := &table{rows: make([]Row, 0, len(t.rows)+len(under.rows)), full: t.full || under.full}
+	out := &table{full: t.full || under.full}
+	a, b := t.rows, under.rows
+	if len(a) > len(b) {
+		a, out.rows = behindRoom(a, len(b))
+	} else {
+		b, out.rows = behindRoom(b, len(a))
+	}
 	upper, lower := uint32(uncovered), uint32(uncovered)
-	for a, b := t.rows, under.rows; len(a)+len(b) > 0; {
+	for len(a)+len(b) > 0 {
 		addr := ^uint64(0)
 		if len(a) > 0 {
 			addr = a[0].Addr
@@ -147,6 +157,14 @@ func (t *table) over(under *table) *table {
 		out.add(addr, rule)
 	}
 	return out
+}
+
+// behindRoom puts rows behind room for n more, which is empty. Who reads them from the first on while no more than n
+// others are read may write a row for each that was read.
+func behindRoom(rows []Row, n int) (moved, empty []Row) {
+	all := slices.Grow(rows, n)[:len(rows)+n]
+	copy(all[n:], rows)
+	return all[n:], all[:0]
 }
 
 // step passes by the row of an address, if it is the first one, and gives the rule from there on.

@@ -30,27 +30,43 @@ const (
 	maxGoFrames = 16 << 20
 )
 
-// GoFrames calls with the frames of Go's functions by address; with none of a file that has no table of Go 1.18 or
-// later. Where the table is damaged it ends.
-func GoFrames(f *File, call func(GoFrame)) error {
+// GoFrames are the frames of the functions of a file of Go.
+type GoFrames struct {
+	table  *goTable
+	header goHeader
+	// values are by how much the stack pointer moves, of all functions.
+	values []byte
+}
+
+// ReadGoFrames gives the frames of Go's functions, none of a file that has no table of Go 1.18 or later.
+func ReadGoFrames(f *File) (*GoFrames, error) {
 	table := goTableInPieces(f)
 	if table == nil {
-		return nil
+		return &GoFrames{}, nil
 	}
 	h, err := table.header()
 	if err != nil || h.values > h.functions || h.functions-h.values > maxGoValues {
-		return err
+		return &GoFrames{}, err
 	}
 	values := make([]byte, h.functions-h.values)
 	if _, err := table.from.ReadAt(values, int64(h.values)); err != nil {
-		return fmt.Errorf("read %s of %s: %w", goTableSection, f.Path, err)
+		return &GoFrames{}, fmt.Errorf("read %s of %s: %w", goTableSection, f.Path, err)
 	}
+	return &GoFrames{table, h, values}, nil
+}
+
+// Each calls with the frames by address. Where the table is damaged it ends.
+func (g *GoFrames) Each(call func(GoFrame)) error {
+	if g.table == nil {
+		return nil
+	}
+	order := g.table.file.elf.ByteOrder
 	last, left := uint64(0), maxGoFrames
-	return table.each(h, h.flags+1, func(begin, end uint64, described []byte) {
-		at := f.elf.ByteOrder.Uint32(described[4*goFrameWord:])
-		if at > 0 && uint64(at) < uint64(len(values)) && last <= begin {
-			of := GoFrame{Begin: begin, End: end, Top: described[h.flags]&goTop != 0}
-			last = of.each(values[at:], h.step, &left, call)
+	return g.table.each(g.header, g.header.flags+1, func(begin, end uint64, described []byte) {
+		at := order.Uint32(described[4*goFrameWord:])
+		if at > 0 && uint64(at) < uint64(len(g.values)) && last <= begin {
+			of := GoFrame{Begin: begin, End: end, Top: described[g.header.flags]&goTop != 0}
+			last = of.each(g.values[at:], g.header.step, &left, call)
 		}
 	})
 }

@@ -59,15 +59,19 @@ func TestGoNamedDamaged(t *testing.T) {
 					t.Errorf("word %d is all %#x: %+v", word, b, fn)
 				}
 			}
-			last, frames := uint64(0), 0
-			_ = GoFrames(open(t, path, Options{}), func(f GoFrame) {
-				if frames++; f.Begin < last || f.End <= f.Begin {
+			last, n := uint64(0), 0
+			frames, err := ReadGoFrames(open(t, path, Options{}))
+			if frames == nil {
+				t.Fatal(err)
+			}
+			_ = frames.Each(func(f GoFrame) {
+				if n++; f.Begin < last || f.End <= f.Begin {
 					t.Fatalf("word %d is all %#x: %+v behind %#x", word, b, f, last)
 				}
 				last = f.End
 			})
-			if frames > maxGoFrames {
-				t.Errorf("word %d is all %#x: %d frames", word, b, frames)
+			if n > maxGoFrames {
+				t.Errorf("word %d is all %#x: %d frames", word, b, n)
 			}
 		}
 	}
