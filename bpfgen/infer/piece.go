@@ -24,7 +24,7 @@ func callMem(b *body, args []arg, pos plan.Pos) val {
 			return x
 		}
 	}
-	p := pieceAt(b, a[0], pos)
+	p := pieceAt(b, firstElement(b, a[0], pos), pos)
 	if known {
 		return objVal(&memObj{memPlace: p, n: int(n)})
 	}
@@ -50,6 +50,24 @@ func pieceAt(b *body, v val, pos plan.Pos) memPlace {
 		return s
 	}
 	return memPlace{at.readable(v, pos), 0, tree.Auto, at}
+}
+
+// firstElement is the address of the first element of what is a list of a program, since the struct that leads to the
+// elements is nothing that a script sees of it; v where that is none.
+func firstElement(b *body, v val, pos plan.Pos) val {
+	_, counted := v.obj.(*countedArray)
+	t, ok := b.attributes().listTypeOf(v, pos)
+	if !ok || counted {
+		return v
+	}
+	if t.bits {
+		wrong(pos, "%s", t.noValue())
+	}
+	where, _ := listPlace(v)
+	return b.attributes().inPlace(where, func(at *body) val {
+		l, _ := at.attributes().listOf(v, pos)
+		return exprVal(l.first)
+	})
 }
 
 // maxMem bounds mem(): a record's bytes have a length of 13 bits.
@@ -106,7 +124,7 @@ func callCstr(b *body, args []arg, pos plan.Pos) val {
 	if len(args) == 0 || len(args) > 2 {
 		wrong(pos, "cstr(address, n) got %s", format.Count(len(args), "argument"))
 	}
-	v := args[0].v
+	v := firstElement(b, args[0].v, pos)
 	if len(args) == 2 && fold.IsFault(args[1].v.c) || fold.IsFault(v.c) {
 		return constant(fold.Fault)
 	}
@@ -138,16 +156,28 @@ func callCstr(b *body, args []arg, pos plan.Pos) val {
 }
 
 // countedText is cstr of a length that is computed at the event: the bytes before the first NUL, and none behind them.
-// It is bounded as mem is, so that a handler has room for some of them.
+// It is bounded as mem is, so that a handler has room for some of them. Of a char[N] nothing behind the array is read.
 func countedText(b *body, v val, n arg, pos plan.Pos) val {
+	whole := (*tree.Expr)(nil)
 	if v.typ().Kind == types.Str {
-		if _, ok := textPlace(v, b); !ok || len(v.expr.Args) > 1 {
-			refuse(n.pos, "cstr takes a constant length for what is a string by itself and no char *")
+		if _, ok := textPlace(v, b); !ok || v.expr.Counted {
+			refuse(n.pos, "cstr takes a constant length for what is a string by itself, and neither a "+
+				"char * nor a char[N]")
+		}
+		if len(v.expr.Args) > 1 {
+			whole = v.expr.Args[1]
 		}
 	}
 	p := pieceAt(b, v, pos)
 	length := lengthIn(b, p.from, n.v, "cstr", n.pos)
-	room := min(mostOf(length), maxMem) + 1
+	most := min(mostOf(length), maxMem)
+	if whole != nil {
+		most = min(most, int(whole.Int))
+		length = orFault(length, pos, func(n *tree.Expr) *tree.Expr {
+			return operation(tree.OpMin, types.I64, as(n, types.I64, pos), as(whole, types.I64, pos), pos)
+		})
+	}
+	room := most + 1
 	return b.attributes().inPlace(p, func(at *body) val {
 		return exprVal(ofLength(length, pos, func(n *tree.Expr) *tree.Expr {
 			e := at.memory().cstring(p, room, 0, pos)
