@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // Some arguments of system calls are used for some values of another one only: programs that do not give them leave in
@@ -26,11 +27,14 @@ func (u *ArgumentUse) String() string {
 	return fmt.Sprint(*u)
 }
 
-// argumentUses has the calls with such arguments. Names are the kernel's, as in the table of system calls.
-var argumentUses = []struct {
+// A callUse says when call uses one of its arguments. Names are the kernel's, as in the table of system calls.
+type callUse struct {
 	call, argument, selector string
 	use                      ArgumentUse
-}{
+}
+
+// argumentUses has the calls with such arguments.
+var argumentUses = []callUse{
 	// fs/fcntl.c: F_GETFD, F_GETFL, F_GETOWN, F_GETSIG, F_GETLEASE, F_CREATED_QUERY, F_GETPIPE_SZ, F_GET_SEALS
 	{"fcntl", "arg", "cmd", ArgumentUse{Except: values(1, 3, 9, 11, 1025, 1028, 1032, 1034)}},
 	// fs/ioctl.c, drivers/tty: FIONCLEX, FIOCLEX, TIOCEXCL, TIOCNXCL, TIOCNOTTY, TIOCSBRK, TIOCCBRK, TIOCVHANGUP,
@@ -97,18 +101,32 @@ func values(list ...uint64) (out []Range) {
 	return out
 }
 
-// markUses notes which arguments of a call are used only for some values of another one.
-func markUses(call string, args []*SyscallArg) {
-	place := func(name string) int {
-		return slices.IndexFunc(args, func(a *SyscallArg) bool { return a.Name == name })
-	}
+// usesOf are argumentUses by their calls.
+var usesOf = sync.OnceValue(func() map[string][]callUse {
+	out := map[string][]callUse{}
 	for _, u := range argumentUses {
+		out[u.call] = append(out[u.call], u)
+	}
+	return out
+})
+
+// markUses notes which arguments of a call are used only for some values of another one.
+func markUses(call string, args func() []*SyscallArg) {
+	uses := usesOf()[call]
+	if len(uses) == 0 {
+		return
+	}
+	list := args()
+	place := func(name string) int {
+		return slices.IndexFunc(list, func(a *SyscallArg) bool { return a.Name == name })
+	}
+	for _, u := range uses {
 		at, selector := place(u.argument), place(u.selector)
-		if u.call != call || at < 0 || selector < 0 {
+		if at < 0 || selector < 0 {
 			continue
 		}
 		use := u.use
 		use.Selector = selector
-		args[at].Use = &use
+		list[at].Use = &use
 	}
 }

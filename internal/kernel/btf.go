@@ -26,8 +26,10 @@ type BTF struct {
 	// sparse holds the offset in types of the types 1, 1+stride, 1+2*stride …
 	sparse []uint32
 	count  int // types, void not counted
-	// kinds is how many types of each kind there are, so that indexes are made in their size.
+	// kinds is how many types of each kind there are, so that indexes are made in their size, and first the first one:
+	// the functions of a kernel lie behind all that have members.
 	kinds [btfKinds]int
+	first [btfKinds]typeAt
 	// signedEnums: pahole marks signed enums (2022, kernel 6.0). Before that the
 	// flag was always 0 and enumerators were read as int.
 	signedEnums bool
@@ -42,6 +44,14 @@ type BTF struct {
 	// named, funcs, enums and traceiters find types by name, each made at its first use, by the once of its name.
 	named, funcs, enums, traceiters nameIndex
 	once                            struct{ named, funcs, enums, traceiters sync.Once }
+	// functionsAsked is how often a function was asked for by its name, before there was an index of them.
+	functionsAsked atomic.Int32
+}
+
+// A typeAt is a type and its offset in the section of types.
+type typeAt struct {
+	id  TypeID
+	off int
 }
 
 // Once is what f makes of the types of b, made at the first call with a key.
@@ -226,6 +236,9 @@ func (b *BTF) walkHeaders() error {
 		if n > len(b.types)-off {
 			return fmt.Errorf("bad BTF: type %d is cut off", b.count)
 		}
+		if b.kinds[kind] == 0 {
+			b.first[kind] = typeAt{TypeID(b.count), off}
+		}
 		b.kinds[kind]++
 		if kind == btfEnum && r.flag() {
 			b.signedEnums = true
@@ -283,6 +296,28 @@ func (b *BTF) each(f func(id TypeID, kind int, r typeRecord)) {
 	for id := TypeID(1); len(types) > 0; id++ {
 		r := typeRecord(types)
 		f(id, r.kind(), r)
+		types = types[r.size():]
+	}
+}
+
+// eachOf calls f with every type of some kinds in order. It looks only at those between the first and the last one.
+func eachOf(b *BTF, kinds *[btfKinds]bool, f func(id TypeID, r typeRecord)) {
+	left, at := 0, typeAt{off: len(b.types)}
+	for k, is := range kinds {
+		if is && b.kinds[k] > 0 {
+			left += b.kinds[k]
+			if b.first[k].off < at.off {
+				at = b.first[k]
+			}
+		}
+	}
+	types := b.types[at.off:]
+	for id := at.id; left > 0; id++ {
+		r := typeRecord(types)
+		if kinds[r.kind()] {
+			f(id, r)
+			left--
+		}
 		types = types[r.size():]
 	}
 }

@@ -62,10 +62,40 @@ var isNamed = [btfKinds]bool{
 	btfFwd: true, btfTypedef: true, btfFloat: true,
 }
 
+var isFunction = [btfKinds]bool{btfFunc: true}
+
 // Named finds the type of a kind by its name, without "struct" and the like.
 // Of several (the kernel has some private structs of one name) it is the first.
 func (b *BTF) Named(kind TypeKind, name string) (TypeID, bool) {
+	if kind == KindFunc && b.functionsAsked.Add(1) <= fewFunctions {
+		return functionNamed(b, name)
+	}
 	return b.findNamed(b.indexFor(kind), kind, name)
+}
+
+// fewFunctions are found one by one: to make the index of all takes as long as this.
+const fewFunctions = 3
+
+// functionNamed finds the first function of that name among all types.
+func functionNamed(b *BTF, name string) (found TypeID, ok bool) {
+	functionsThatBegin(b, name, func(id TypeID, rest byte) {
+		if rest == 0 && !ok {
+			found, ok = id, true
+		}
+	})
+	return found, ok
+}
+
+// functionsThatBegin calls f with the functions whose names begin with a text, in order: its number, and the byte of
+// the name behind that text, 0 where the name ends there.
+func functionsThatBegin(b *BTF, text string, f func(id TypeID, rest byte)) {
+	eachOf(b, &isFunction, func(id TypeID, r typeRecord) {
+		from := uint64(r.name())
+		to := from + uint64(len(text))
+		if to < uint64(len(b.strs)) && string(b.strs[from:to]) == text {
+			f(id, b.strs[to])
+		}
+	})
 }
 
 func (b *BTF) findNamed(x *nameIndex, kind TypeKind, name string) (TypeID, bool) {
@@ -79,11 +109,7 @@ func (b *BTF) indexFor(kind TypeKind) *nameIndex {
 	if kind == KindFunc {
 		b.once.funcs.Do(func() {
 			b.funcs = newNameIndex(b.kinds[btfFunc])
-			b.each(func(id TypeID, kind int, r typeRecord) {
-				if kind == btfFunc {
-					b.funcs.add(b.bytesAt(r.name()), id)
-				}
-			})
+			eachOf(b, &isFunction, func(id TypeID, r typeRecord) { b.funcs.add(b.bytesAt(r.name()), id) })
 		})
 		return &b.funcs
 	}
@@ -95,11 +121,7 @@ func (b *BTF) indexFor(kind TypeKind) *nameIndex {
 			}
 		}
 		b.named = newNameIndex(n)
-		b.each(func(id TypeID, kind int, r typeRecord) {
-			if isNamed[kind] {
-				b.named.add(b.bytesAt(r.name()), id)
-			}
-		})
+		eachOf(b, &isNamed, func(id TypeID, r typeRecord) { b.named.add(b.bytesAt(r.name()), id) })
 	})
 	return &b.named
 }

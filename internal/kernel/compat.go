@@ -64,9 +64,10 @@ func parseOtherCalls(arch string) []Syscall {
 		if col.arch != arch {
 			continue
 		}
+		args := argTexts{parse: func(text string) SyscallArg { return parseCompatArg(text, col.entry) }}
 		for line := range strings.Lines(compatText) {
 			if words := strings.SplitN(strings.TrimSpace(line), " ", 5); words[col.column] != "-" {
-				out = append(out, parseOtherCall(words, col))
+				out = append(out, parseOtherCall(words, col, &args))
 			}
 		}
 	}
@@ -74,7 +75,7 @@ func parseOtherCalls(arch string) []Syscall {
 	return out
 }
 
-func parseOtherCall(words []string, col compatColumn) Syscall {
+func parseOtherCall(words []string, col compatColumn, args *argTexts) Syscall {
 	nr, _ := strconv.Atoi(words[col.column]) // shipped text, checked by a test
 	if nr >= CompatExtras {
 		nr += firstExtra - CompatExtras
@@ -85,13 +86,11 @@ func parseOtherCall(words []string, col compatColumn) Syscall {
 		s.Name = shown
 	}
 	if len(words) == 5 {
-		for arg := range strings.SplitSeq(words[4], ", ") {
-			s.Args = append(s.Args, parseCompatArg(arg, col.entry))
-		}
+		s.Args = args.of(words[4])
 	}
 	s.markMode()
 	for _, name := range []string{s.Name, strings.TrimSuffix(strings.TrimSuffix(s.Name, "_time64"), "64")} {
-		markUses(name, pointers(s.Args))
+		markUses(name, s.pointers)
 	}
 	return s
 }

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"bytes"
 	_ "embed"
 	"slices"
 	"strconv"
@@ -136,32 +135,14 @@ func (b *BTF) funcParamNames(fn TypeID) []string {
 // (5.10; include/linux/tracepoint.h): int __traceiter_NAME(void *, ARGS).
 const traceiter = "__traceiter_"
 
-// indexTraceiters fills the index of these functions alone, which is less work
-// than that of all functions. The strings with the prefix are found by a
-// search of the whole section; a filter by their offsets then spares the look
-// at the names of nearly all functions.
+// indexTraceiters fills the index of these functions alone, which is less work than that of all functions.
 func (b *BTF) indexTraceiters() {
-	var filter [1 << 10]uint64
-	n := 0
-	for at := 0; ; n++ {
-		i := bytes.Index(b.strs[at:], []byte("\x00"+traceiter))
-		if i < 0 {
-			break
-		}
-		at += i + 1
-		filter[at>>6&(len(filter)-1)] |= 1 << (at & 63)
+	var found []TypeID
+	functionsThatBegin(b, traceiter, func(id TypeID, _ byte) { found = append(found, id) })
+	b.traceiters = newNameIndex(len(found))
+	for _, id := range found {
+		b.traceiters.add(b.bytesAt(b.record(id).name()), id)
 	}
-	b.traceiters = newNameIndex(n)
-	b.each(func(id TypeID, kind int, r typeRecord) {
-		at := r.name()
-		if kind != btfFunc || filter[at>>6&uint32(len(filter)-1)]>>(at&63)&1 == 0 {
-			return
-		}
-		if name := b.bytesAt(at); bytes.HasPrefix(name, []byte(traceiter)) && n > 0 {
-			b.traceiters.add(name, id)
-			n--
-		}
-	})
 }
 
 // rawTracepointText names the parameters of the tracepoints that have no

@@ -117,6 +117,7 @@ func syscallsOf(arch string) *syscallTable {
 
 func parseSyscalls(arch string, column int) *syscallTable {
 	t := &syscallTable{byNr: map[int]int{}, byName: map[string]int{}}
+	args := argTexts{parse: parseSyscallArg}
 	for line := range strings.Lines(syscallText) {
 		words := strings.SplitN(strings.TrimSpace(line), " ", 4)
 		if len(words) < 3 || words[column] == "-" {
@@ -129,12 +130,10 @@ func parseSyscalls(arch string, column int) *syscallTable {
 			s.ABI = name
 		}
 		if len(words) == 4 {
-			for arg := range strings.SplitSeq(words[3], ", ") {
-				s.Args = append(s.Args, parseSyscallArg(arg))
-			}
+			s.Args = args.of(words[3])
 		}
 		s.markMode()
-		markUses(s.Name, pointers(s.Args))
+		markUses(s.Name, s.pointers)
 		t.list = append(t.list, s)
 	}
 	slices.SortFunc(t.list, func(a, b Syscall) int { return a.Nr - b.Nr })
@@ -163,11 +162,35 @@ func (t *syscallTable) index() {
 	}
 }
 
-func pointers(args []SyscallArg) (out []*SyscallArg) {
-	for i := range args {
-		out = append(out, &args[i])
+func (s *Syscall) pointers() (out []*SyscallArg) {
+	for i := range s.Args {
+		out = append(out, &s.Args[i])
 	}
 	return out
+}
+
+// argTexts reads lists of arguments by parse. There are three times as many arguments as different ones, so it keeps
+// what it has read.
+type argTexts struct {
+	parse func(string) SyscallArg
+	known map[string]SyscallArg
+}
+
+// of are the arguments of a call: type name, type name …
+func (t *argTexts) of(list string) []SyscallArg {
+	if t.known == nil {
+		t.known = map[string]SyscallArg{}
+	}
+	args := make([]SyscallArg, 0, 1+strings.Count(list, ", "))
+	for text := range strings.SplitSeq(list, ", ") {
+		arg, ok := t.known[text]
+		if !ok {
+			arg = t.parse(text)
+			t.known[text] = arg
+		}
+		args = append(args, arg)
+	}
+	return args
 }
 
 // asPassed are the structs that programs pass where the kernel's definition of a call still names those of Linux 2.2:

@@ -32,7 +32,7 @@ func (f *Facts) typeArguments(t *Tracepoint) {
 		args = append(args, &arg)
 		n++
 	}
-	markUses(call, args)
+	markUses(call, func() []*SyscallArg { return args })
 }
 
 // syscallArgument is an argument by its declaration in the format. What the table of C types lacks is a typedef of the

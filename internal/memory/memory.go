@@ -46,6 +46,9 @@ type Budget struct {
 	fixed bool
 	// before is the limit of the collector before Begin.
 	before int64
+	// percent is by how much the heap grows between two collections, in percent of what is live; 0: the first
+	// collection has been, and it grows so again.
+	percent int
 	// base is what was live when all was made that the run needs, and buffers what it holds since then that is no
 	// value: events on their way, names of addresses.
 	base    uint64
@@ -97,14 +100,38 @@ func leaves(left, takes uint64) error {
 func (b *Budget) Begin() {
 	b.mu.Lock()
 	b.before = debug.SetMemoryLimit(int64(b.soft))
+	b.percent = debug.SetGCPercent(atFirst)
+	if b.percent != usual { // GOGC is set
+		debug.SetGCPercent(b.percent)
+		b.percent = 0
+	}
 	b.mu.Unlock()
 	b.afterCollection()
+}
+
+// usual is by how much the heap grows between two collections, atFirst the same until the first one, in percent. The
+// runtime begins to collect at 4 MB for each 100. To compile and load a tool takes 10 to 20 MB, of which nearly all is
+// garbage in the end: collections in between would be a fifth of the time.
+const (
+	usual   = 100
+	atFirst = 400
+)
+
+// settle makes the heap grow as usual, once there has been a collection.
+func (b *Budget) settle() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.percent > 0 {
+		debug.SetGCPercent(b.percent)
+		b.percent = 0
+	}
 }
 
 // Close gives the collector back the limit that it had.
 func (b *Budget) Close() {
 	if b != nil && !b.closed.Swap(true) {
 		debug.SetMemoryLimit(b.before)
+		b.settle()
 	}
 }
 
@@ -112,6 +139,7 @@ func (b *Budget) Close() {
 func (b *Budget) afterCollection() {
 	runtime.SetFinalizer(&mark{of: b}, func(m *mark) {
 		if !m.of.closed.Load() {
+			m.of.settle()
 			m.of.look(read("gc/cycles/total:gc-cycles"), read("gc/heap/live:bytes"), read("gc/heap/goal:bytes"))
 			m.of.afterCollection()
 		}

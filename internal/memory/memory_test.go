@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestParse(t *testing.T) {
@@ -104,6 +105,32 @@ func TestLoadedIsNoValue(t *testing.T) {
 		t.Error("values beside what was loaded do not count")
 	}
 	runtime.KeepAlive(kept)
+}
+
+// The first collection of a run is late. Behind it, and behind the run, the heap grows as before.
+func TestFirstCollectionIsLate(t *testing.T) {
+	const of = "gc/gogc:percent"
+	before, want := read(of), uint64(atFirst)
+	if before != usual { // GOGC is set
+		want = before
+	}
+	for name, end := range map[string]func(*Budget){
+		"collection": func(*Budget) { runtime.GC() },
+		"end":        (*Budget).Close,
+	} {
+		b := New(0, func() {})
+		b.Begin()
+		if got := read(of); got != want {
+			t.Errorf("%s: the heap grows by %d percent at first, want %d", name, got, want)
+		}
+		end(b)
+		for deadline := time.Now().Add(time.Minute); read(of) != before; runtime.Gosched() {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: the heap still grows by %d percent", name, read(of))
+			}
+		}
+		b.Close()
+	}
 }
 
 // Where the next collection would come at once, the collector gets room, though less is live than the budget has.
