@@ -9,6 +9,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/startrace/startrace/internal/flags"
 	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/starlark/value"
 )
@@ -102,7 +103,10 @@ func (f *Flag) setShort(v starlark.Value) error {
 // checkChoices refuses a default that is not among the choices; None and "" stand for a flag that was not given.
 func (f *Flag) checkChoices() error {
 	text, ok := starlark.AsString(f.Default)
-	if ok && text != "" && len(f.Choices) > 0 && !slices.Contains(f.Choices, text) {
+	if !ok && f.Default != starlark.None {
+		text = f.Default.String() // of a number as it is typed
+	}
+	if text != "" && len(f.Choices) > 0 && !slices.Contains(f.Choices, text) {
 		return fmt.Errorf("default: got %q, want one of the choices: %s%s", text, strings.Join(f.Choices, ", "),
 			near(text, f.Choices))
 	}
@@ -150,20 +154,20 @@ func (e *Env) flagValue(th *starlark.Thread, f *Flag) (starlark.Value, error) {
 		return e.expressionOf(f.title(), text)
 	}
 	v, err := f.convert(th, text)
-	if err == nil {
-		err = f.inRange(v, text)
+	if err != nil {
+		return nil, usagef("%s: %v", f.title(), err)
 	}
+	err = f.inRange(v, text)
 	if f.Type == starlark.Universe["str"] {
 		e.typed(f, text)
 	}
 	return v, err
 }
 
-// convert makes a value of what was written.
+// convert makes a value of what was written. Its error does not name the flag.
 func (f *Flag) convert(th *starlark.Thread, text string) (starlark.Value, error) {
 	if len(f.Choices) > 0 && !slices.Contains(f.Choices, text) {
-		return nil, usagef("%s: got %q, want one of %s%s", f.title(), text, strings.Join(f.Choices, ", "),
-			near(text, f.Choices))
+		return nil, fmt.Errorf("got %q, want one of %s%s", text, strings.Join(f.Choices, ", "), near(text, f.Choices))
 	}
 	switch f.Type {
 	case starlark.Universe["str"]:
@@ -171,29 +175,29 @@ func (f *Flag) convert(th *starlark.Thread, text string) (starlark.Value, error)
 	case starlark.Universe["bool"]:
 		b, err := strconv.ParseBool(text)
 		if err != nil {
-			return nil, usagef("%s: got %q, want true or false", f.title(), text)
+			return nil, fmt.Errorf("got %q, want true or false", text)
 		}
 		return starlark.Bool(b), nil
 	case starlark.Universe["int"]:
-		i, err := strconv.ParseInt(text, 0, 64)
+		i, err := flags.Int(text)
 		if errors.Is(err, strconv.ErrRange) {
-			return nil, usagef("%s: got %q, want a number that fits in 64 bits", f.title(), text)
+			return nil, fmt.Errorf("got %q, want a number that fits in 64 bits", text)
 		}
 		if err != nil {
-			return nil, usagef("%s: got %q, want a number", f.title(), text)
+			return nil, fmt.Errorf("got %q, want a number", text)
 		}
 		return starlark.MakeInt64(i), nil
 	case starlark.Universe["float"]:
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return nil, usagef("%s: got %q, want a number", f.title(), text)
+			return nil, fmt.Errorf("got %q, want a number", text)
 		}
 		return starlark.Float(x), nil
 	}
 	v, err := starlark.Call(th, f.Type, starlark.Tuple{value.Own(text)}, nil)
 	if err != nil {
 		// A function of the script refuses by fail(), and what it says is meant for who has typed the flag.
-		return nil, usagef("%s: %s", f.title(), strings.TrimPrefix(err.Error(), "fail: "))
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "fail: "))
 	}
 	return v, nil
 }

@@ -91,11 +91,15 @@ func (fs *Flags) given(f *Flag) (text string, ok bool) {
 	return "", false
 }
 
-// fallback is the default; a text is converted too: flag("t", "5ms", type =
-// duration).
+// fallback is the default; a text is converted too: flag("t", "5ms", type = duration). One that cannot be converted is
+// a mistake of the script, and not of who runs it.
 func (f *Flag) fallback(th *starlark.Thread) (starlark.Value, error) {
 	if s, isText := f.Default.(starlark.String); isText && f.Type != starlark.Universe["str"] {
-		return f.convert(th, string(s))
+		v, err := f.convert(th, string(s))
+		if err != nil {
+			return nil, fmt.Errorf("flag %s: default: %w", f.Name, err)
+		}
+		return v, nil
 	}
 	return f.Default, nil
 }

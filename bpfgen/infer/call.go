@@ -51,7 +51,11 @@ func (b inliner) callFunc(fn *plan.Func, args []arg, truth bool, pos plan.Pos) v
 		}
 	}
 	b.bindParams(f, fn.Name, args, defaults, has, pos)
-	return b.inline(f, pos)
+	v := b.inline(f, pos)
+	if fn.Lambda != nil && inLibrary(pos) && !inLibrary(fn.Pos) {
+		v = v.from(fn.Lambda.Body)
+	}
+	return v
 }
 
 // callClosure is callFunc for a nested function.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.starlark.net/syntax"
+
 	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -57,6 +59,20 @@ func (v val) place(pos plan.Pos) plan.Pos {
 		return at
 	}
 	return pos
+}
+
+// from is v as what the expression x of the command line gives, so that place finds it there.
+func (v val) from(x syntax.Expr) val {
+	if list := elementsOf(x); v.comp && len(list) == len(v.elems) {
+		v.elems = slices.Clone(v.elems)
+		for i, e := range v.elems {
+			v.elems[i] = e.from(list[i])
+		}
+	}
+	if !v.at.IsValid() {
+		v.at = start(unparen(x))
+	}
+	return v
 }
 
 func inLibrary(pos plan.Pos) bool { return strings.HasPrefix(pos.Filename(), "std/") }

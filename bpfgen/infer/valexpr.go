@@ -20,6 +20,7 @@ import (
 func (b *body) present(v val, want string, pos plan.Pos) *tree.Expr {
 	e := b.rv(v, pos)
 	t := e.Type
+	pos = v.place(pos)
 	switch {
 	case fold.IsFault(v.c):
 		wrong(pos, "this is FAULT, and %s is wanted", want)
@@ -326,6 +327,7 @@ func (b *body) rv(v val, pos plan.Pos) *tree.Expr {
 		return e
 	case v.obj != nil:
 		v.mustKnow()
+		pos = v.place(pos)
 		if w, ok := b.unfolded(v, pos); ok {
 			return b.rv(w, pos)
 		}

@@ -2,9 +2,9 @@
 // has flags: startrace itself, its commands, and scripts.
 //
 // A flag is written --name VALUE, --name=VALUE, -n VALUE or -nVALUE; a switch
-// --name, --no-name or -n, several letters together as -nm. An underscore in a
-// name is a dash. Behind -- there are no flags, and - and what begins with a
-// dash and a digit are none.
+// --name, --no-name, --name=false, -n or -n=false, several letters together as
+// -nm. An underscore in a name is a dash. Behind -- there are no flags, and - and
+// what begins with a dash and a digit are none.
 package flags
 
 import (
@@ -136,6 +136,8 @@ func letters(args []string, known []Flag) (out []Word) {
 		case w.Flag == nil:
 			w.Unknown, w.Args = "-"+letter, []string{"-" + all[from:]}
 			return append(out, w)
+		case w.Flag.Switch() && strings.HasPrefix(rest, "="):
+			w.Args, w.Value, w.Inline = []string{"-" + all[from:]}, rest[1:], true
 		case w.Flag.Switch():
 			out = append(out, w)
 			continue

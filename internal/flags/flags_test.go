@@ -73,6 +73,7 @@ func TestSet(t *testing.T) {
 		{"-o file -n 5", " [] 0 0s true: file -n 5", " [] 5 0s true: file", " [] 5 0s true: file"},
 		{"-- -o", " [] 0 0s false: -- -o", " [] 0 0s false: -o", " [] 0 0s false: -- -o"},
 		{"-o --no-on", " [] 0 0s false", " [] 0 0s false", " [] 0 0s false"},
+		{"-n 010 -o=false", " [] 10 0s false", " [] 10 0s false", " [] 10 0s false"},
 		{"-os v", " [] 0 0s true: -s v", "unknown flag -s", " [] 0 0s true: -s v"},
 		{"-s -o -so", " [] 0 0s false: -s -o -so", "unknown flag -s", " [] 0 0s false: -s -o -so"},
 		{"--tex x", " [] 0 0s false: --tex x", "unknown flag --tex (did you mean --text?)", " [] 0 0s false: --tex x"},

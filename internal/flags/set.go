@@ -70,10 +70,23 @@ func notOf(f Flag, got string) error {
 		hint)
 }
 
+// Int is the number that a text is. Zeros in front of it do not make it octal, as they do not elsewhere on a command
+// line; 0x10 and 0o10 are what they say.
+func Int(text string) (int64, error) {
+	sign, digits := "", text
+	if text != "" && strings.Contains("+-", text[:1]) {
+		sign, digits = text[:1], text[1:]
+	}
+	for len(digits) > 1 && digits[0] == '0' && '0' <= digits[1] && digits[1] <= '9' {
+		digits = digits[1:]
+	}
+	return strconv.ParseInt(sign+digits, 0, 64)
+}
+
 // Number adds a flag of a number.
 func (s *Set) Number(f Flag, to *int) {
 	s.Func(f, func(w Word) error {
-		n, err := strconv.ParseInt(w.Value, 0, strconv.IntSize)
+		n, err := Int(w.Value)
 		if err != nil {
 			return fmt.Errorf("--%s: got %q, want a number", f.Long, w.Value)
 		}
@@ -85,7 +98,7 @@ func (s *Set) Number(f Flag, to *int) {
 func (s *Set) Numbers(f Flag, to *[]int) {
 	s.Func(f, func(w Word) error {
 		for text := range strings.SplitSeq(w.Value, ",") {
-			n, err := strconv.ParseInt(strings.TrimSpace(text), 0, strconv.IntSize)
+			n, err := Int(strings.TrimSpace(text))
 			switch {
 			case err != nil:
 				return fmt.Errorf("--%s: got %q, want a number, or several as in 12,34", f.Long, w.Value)

@@ -18,12 +18,17 @@ func (h *Host) expression(name, text string) (fn *starlark.Function, parts []str
 	if err != nil {
 		return nil, nil, err
 	}
-	parts = f.spelling(body)
 	lambda, ok := body.(*syntax.LambdaExpr)
+	if parts = f.spelling(body); ok && isTuple(lambda.Body) {
+		parts = f.spelling(lambda.Body)
+	}
 	if !ok {
 		at := f.pos(position{1, 1})
 		lambda = &syntax.LambdaExpr{Lambda: at, Params: []syntax.Expr{&syntax.Ident{NamePos: at, Name: "e"}},
 			Body: body}
+	} else if !takesOne(lambda) {
+		return nil, nil, Errors{{Pos: lambda.Lambda,
+			Msg: "this lambda is called with one argument, the event: write lambda e: …"}}
 	}
 	const result = "$expression" // no name that a script could have
 	f.tree = &syntax.File{Path: f.name, Options: parseOptions, Stmts: []syntax.Stmt{
@@ -37,6 +42,41 @@ func (h *Host) expression(name, text string) (fn *starlark.Function, parts []str
 		return nil, nil, err
 	}
 	return globals[result].(*starlark.Function), parts, nil
+}
+
+// isTuple reports whether an expression is a tuple as it is written, in parentheses or not.
+func isTuple(x syntax.Expr) bool {
+	if p, ok := x.(*syntax.ParenExpr); ok {
+		x = p.X
+	}
+	_, ok := x.(*syntax.TupleExpr)
+	return ok
+}
+
+// takesOne reports whether a lambda can be called with one argument, by position.
+func takesOne(lambda *syntax.LambdaExpr) bool {
+	places, wanted := 0, 0
+	named := false // behind *
+	for _, p := range lambda.Params {
+		_, plain := p.(*syntax.Ident)
+		star, _ := p.(*syntax.UnaryExpr)
+		switch {
+		case star != nil && star.Op == syntax.STARSTAR:
+		case star != nil:
+			named = true
+			if star.X != nil { // *args
+				places++
+			}
+		case named && plain:
+			return false
+		case !named:
+			places++
+			if plain {
+				wanted++
+			}
+		}
+	}
+	return places > 0 && wanted <= 1
 }
 
 func (h *Host) parseExpression(name, text string) (*file, syntax.Expr, error) {

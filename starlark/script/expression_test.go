@@ -26,13 +26,18 @@ func runExpression(by string) (string, error) {
 // An expression is a function of e; its parts are known as they were written.
 func TestExpression(t *testing.T) {
 	for by, want := range map[string]string{
-		`e + "1"`:             `["e + \"1\""] x1 None`,
-		`e, len(e)`:           `["e", "len(e)"] ("x", 1) None`,
-		`(e , "é", e[0])`:     `["e", "\"é\"", "e[0]"] ("x", "é", "x") None`,
-		"  e":                 `["e"] x None`,
-		"lambda x: x * 2":     `["lambda x: x * 2"] xx None`,
-		"e if e else\\\n 3":   `["e if e else\\3"] x None`,
-		"[c for c in [e]][0]": `["[c for c in [e]][0]"] x None`,
+		`e + "1"`:                    `["e + \"1\""] x1 None`,
+		`e, len(e)`:                  `["e", "len(e)"] ("x", 1) None`,
+		`(e , "é", e[0])`:            `["e", "\"é\"", "e[0]"] ("x", "é", "x") None`,
+		"  e":                        `["e"] x None`,
+		"lambda x: x * 2":            `["lambda x: x * 2"] xx None`,
+		"e if e else\\\n 3":          `["e if e else\\3"] x None`,
+		"[c for c in [e]][0]":        `["[c for c in [e]][0]"] x None`,
+		"lambda x: (x, x * 2)":       `["x", "x * 2"] ("x", "xx") None`,
+		"lambda x: [x, 2]":           `["lambda x: [x, 2]"] ["x", 2] None`,
+		"lambda *e: e[0]":            `["lambda *e: e[0]"] x None`,
+		"lambda e, y=1: e":           `["lambda e, y=1: e"] x None`,
+		"lambda e=1, *, z=1, **k: e": `["lambda e=1, *, z=1, **k: e"] x None`,
 	} {
 		if got, err := runExpression(by); err != nil || got != want+"\n" {
 			t.Errorf("%q: got %q, %v, want %q", by, got, err, want)
@@ -43,15 +48,18 @@ func TestExpression(t *testing.T) {
 // Mistakes are placed in what was typed, and nothing leaves the expression.
 func TestExpressionMistakes(t *testing.T) {
 	for by, want := range map[string]string{
-		"":             "--by:1:1: an empty text",
-		"e) or (e":     "--by:1:2: unexpected ')'",
-		"e\nprint(1)":  "--by:2:1: got ",
-		"x = 3":        "--by:1:3: got '='",
-		"e + nothing_": "--by:1:5: undefined: nothing_",
-		"e +":          "--by:1:4: got the end",
-		"e\x00":        "--by:1:2: a NUL character",
-		"e + 1":        "--by:1:3: ",
-		"lambda: 1":    "--by:1:1: lambda takes no arguments",
+		"":                  "--by:1:1: an empty text",
+		"e) or (e":          "--by:1:2: unexpected ')'",
+		"e\nprint(1)":       "--by:2:1: got ",
+		"x = 3":             "--by:1:3: got '='",
+		"e + nothing_":      "--by:1:5: undefined: nothing_",
+		"e +":               "--by:1:4: got the end",
+		"e\x00":             "--by:1:2: a NUL character",
+		"e + 1":             "--by:1:3: ",
+		"lambda e, f: 1":    "--by:1:1: this lambda is called with one argument",
+		"lambda e, *, f: 1": "--by:1:1: this lambda is called with one argument",
+		"lambda **e: 1":     "--by:1:1: this lambda is called with one argument",
+		"lambda: 1":         "--by:1:1: this lambda is called with one argument",
 	} {
 		var found Errors
 		if _, err := runExpression(by); !errors.As(err, &found) || !strings.HasPrefix(found[0].Error(), want) {

@@ -40,6 +40,11 @@ func TestFlags(t *testing.T) {
 		"-D /bin/ls --share 0.25 -- -x":   "5000000 True False True 20 0.25 x fast /bin/ls -x\n",
 		"--disk=false a --mode slow -5":   "5000000 False False True 20 0.5 x slow a -5\n",
 		"--bin /bin/a --rows -3 --name y": "5000000 False False True -3 0.5 y fast /bin/a None\n",
+		"--rows 010":                      "5000000 False False True 10 0.5 x fast ./trace None\n",
+		"--rows -007":                     "5000000 False False True -7 0.5 x fast ./trace None\n",
+		"--rows 0":                        "5000000 False False True 0 0.5 x fast ./trace None\n",
+		"-D=false -F=true":                "5000000 False True True 20 0.5 x fast ./trace None\n",
+		"-FD=false":                       "5000000 False True True 20 0.5 x fast ./trace None\n",
 		"--rows 0x10":                     "5000000 False False True 16 0.5 x fast ./trace None\n",
 	} {
 		if got, err := runFlags(t, args); err != nil || got != want {
@@ -55,6 +60,8 @@ func TestFlagMistakes(t *testing.T) {
 		"a b c":          `unexpected argument "c"`,
 		"--rows many":    `--rows: got "many", want a number`,
 		"--mode other":   `--mode: got "other", want one of fast, slow`,
+		"-D=perhaps":     `--disk: got "perhaps", want true or false`,
+		"--rows 1e3":     `--rows: got "1e3", want a number`,
 		"--disk=perhaps": `--disk: got "perhaps", want true or false`,
 		"--threshold 5":  `--threshold: got "5", want a duration such as 100us, 5ms, 1.5s, 1h30m`,
 		"--rows":         `--rows wants a value: how many`,
@@ -63,6 +70,41 @@ func TestFlagMistakes(t *testing.T) {
 		var usage *builtins.UsageError
 		if !errors.As(err, &usage) || usage.Msg != want {
 			t.Errorf("%s: %v, want %s", args, err, want)
+		}
+	}
+}
+
+// A default that is no value of the flag is a mistake of the script, in its line, whoever runs it.
+func TestDefaultMistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		`flag("x", "a", type = int)`:                  `1:5: flag x: default: got "a", want a number`,
+		`flag("x", "a", type = float)`:                `1:5: flag x: default: got "a", want a number`,
+		`flag("x", "a", type = bool)`:                 `1:5: flag x: default: got "a", want true or false`,
+		`flag("x", "a", type = duration)`:             `1:5: flag x: default: got "a", want a duration`,
+		`flag("x", "a", type = lambda t: fail("no"))`: `1:5: flag x: default: no`,
+		`flag("x", 5, choices = ["a", "b"])`:          `1:5: flag x: default: got "5", want one of the choices: a, b`,
+		`flag("x", 0.5, choices = ["a"])`:             `1:5: flag x: default: got "0.5", want one of the choices: a`,
+		`flag("x", "c", choices = ["a"])`:             `1:5: flag x: default: got "c", want one of the choices: a`,
+	} {
+		for _, args := range [][]string{nil, {"--help"}} {
+			h, _, _ := newTest()
+			if err := h.ParseText("f.star", []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+			var found Errors
+			if err := h.Run(args); !errors.As(err, &found) || !strings.HasPrefix(found[0].Error(), "f.star:"+want) {
+				t.Errorf("%s %s: got %v, want %s", text, args, err, want)
+			}
+		}
+	}
+	for _, text := range []string{`flag("x", 5, choices = ["4", "5"])`, `flag("x", None, choices = ["a"])`,
+		`flag("x", "", choices = ["a"])`, `flag("x", "010", type = int)`} {
+		h, _, _ := newTest()
+		if err := h.ParseText("f.star", []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Run(nil); err != nil {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }
