@@ -234,6 +234,8 @@ func (g *generator) unwindMaps() {
 		ValueSize: wire.UnwindProcessSize, MaxEntries: wire.UnwindProcesses})
 	g.add(&ebpf.MapSpec{Name: tree.MapUnwindTables, Type: ebpf.Array, KeySize: 4, ValueSize: wire.UnwindTable,
 		MaxEntries: unwindTables})
+	g.add(&ebpf.MapSpec{Name: tree.MapUnwindFiles, Type: ebpf.Hash, KeySize: wire.UnwindFileKey,
+		ValueSize: wire.UnwindFileValue, MaxEntries: wire.UnwindFiles})
 	g.add(&ebpf.MapSpec{Name: tree.MapUnwindRows, Type: ebpf.ArrayOfMaps, KeySize: 4, ValueSize: 4,
 		MaxEntries: wire.UnwindSegments,
 		InnerMap: &ebpf.MapSpec{Name: "unwind_seg", Type: ebpf.Array, KeySize: 4, ValueSize: wire.UnwindChunk,

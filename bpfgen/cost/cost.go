@@ -26,6 +26,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/cilium/ebpf/asm"
+
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
@@ -141,6 +143,9 @@ func (c *costs) bodyOf(call *ir.Value) (Cost, error) {
 			continue
 		}
 		n, ok := c.rounds(arg.Sym)
+		if asm.BuiltinFunc(call.Imm) == asm.FnFindVma { // which calls it once
+			n, ok = 1, true
+		}
 		if !ok {
 			return Cost{}, &UnboundedError{arg.Sym, call.Pos}
 		}

@@ -70,6 +70,7 @@ func (u *unit) walksStacks() {
 		InstanceNext:   at("return_instance", "next"),
 		Thread:         at("task_struct", threadFields[runtime.GOARCH]...),
 	}
+	t.Walk.Area, _ = areaOffsets(btf) // where they are not known, walks go by tables alone
 	if size, ok := btf.SizeOf("struct pt_regs"); ok {
 		t.Walk.Registers = int64(kernelStackSize - size)
 	}

@@ -15,6 +15,7 @@ const (
 	helperGetCurrentTask     = 35
 	helperGetStack           = 67
 	helperGetCurrentCgroupID = 80
+	helperFindVMA            = 180 // 5.17
 	helperLoop               = 181 // 5.17
 	helperSendSignal         = 109 // 5.3
 	helperMapPush            = 87  // 4.20

@@ -36,9 +36,11 @@ func (b stacks) walked(m *region, n int64, none func()) *ir.Value {
 	} else {
 		b.walkInRounds(w, key, n)
 	}
-	// Where the program itself lies in no mapping the table is of another one, which the process was until just now.
-	stale := int64(1<<8 | wire.UnwindNoMapping)
-	b.unless(ir.EQ, b.Op(ir.OpOr, b.Imm(ir.OpShl, w.Count(), 8), w.Why()), stale, without)
+	// Where the program itself lies in no mapping the table is of another one, which the process was until just now, or
+	// the kernel could not look.
+	for _, why := range []int64{wire.UnwindNoMapping, wire.UnwindNoTable} {
+		b.unless(ir.EQ, b.Op(ir.OpOr, b.Imm(ir.OpShl, w.Count(), 8), w.Why()), 1<<8|why, without)
+	}
 	b.jumpWith(out, intVal(types.U64, w.Count()))
 	b.enter(other)
 	w.Fail()
@@ -52,9 +54,10 @@ func (b stacks) walked(m *region, n int64, none func()) *ir.Value {
 
 // tableOfProcess is the address of the table of the process. Where it has none, or one of what ran in it before, that
 // of its parent serves if the same image runs there: a child has at first what its parent has mapped. Where there is
-// none of either, without ends the way.
+// none of either, and the kernel tells what is mapped, an empty table serves, else without ends the way.
 func (b stacks) tableOfProcess(key *region, without func()) *ir.Value {
-	for _, name := range []string{tree.MapUnwindProcesses, tree.MapUnwindTables, tree.MapUnwindRows} {
+	for _, name := range []string{tree.MapUnwindProcesses, tree.MapUnwindTables, tree.MapUnwindRows,
+		tree.MapUnwindFiles} {
 		b.Uses[name] = true
 	}
 	var image *ir.Value
@@ -63,6 +66,10 @@ func (b stacks) tableOfProcess(key *region, without func()) *ir.Value {
 	}
 	table, parents := b.newJoin(types.U64), b.newJoin(types.Type{})
 	other := func() { b.jump(parents) }
+	nowhere := without
+	if b.findsAreas() {
+		without = func() { b.jumpWith(table, intVal(types.U64, b.Const(wire.UnwindNoMappings))) }
+	}
 	number, known := b.tableOf(key, b.tgid(), other)
 	if image != nil {
 		b.unless(ir.EQ, known, 0, func() { b.jumpWith(table, intVal(types.U64, number)) })
@@ -78,8 +85,11 @@ func (b stacks) tableOfProcess(key *region, without func()) *ir.Value {
 	} else {
 		without()
 	}
-	return b.find(key, tree.MapUnwindTables, b.enter(table).x, without)
+	return b.find(key, tree.MapUnwindTables, b.enter(table).x, nowhere)
 }
+
+// findsAreas reports whether the kernel tells what is mapped at an address (bpf_find_vma, as old as bpf_loop).
+func (b stacks) findsAreas() bool { return b.HasLoop && b.Tree.Walk.Area != nil }
 
 // tableOf gives the number of the table of a process, and the image that it is for. none ends the way if there is none.
 func (b stacks) tableOf(key *region, process *ir.Value, none func()) (number, image *ir.Value) {
@@ -294,6 +304,9 @@ func (b stacks) stepOfWalk(w *unwind.Walk) *subprogram {
 	inner := *w
 	inner.Builder, inner.Memory = f.Builder, func() *ir.Value { return memory }
 	inner.Table, inner.Key = f.Load(8, words, 8*walkTable), func() *ir.Value { return f.SlotAddr(key, 0) }
+	if b.findsAreas() {
+		inner.FindArea = func(addr *ir.Value) *ir.Value { return stacks{f}.findArea(w, words, addr) }
+	}
 	on, stop := f.NewBlock(), f.NewBlock()
 	inner.Step(on, stop)
 	f.Begin(on)
@@ -301,5 +314,26 @@ func (b stacks) stepOfWalk(w *unwind.Walk) *subprogram {
 	f.Begin(stop)
 	f.Ret(f.Const(1))
 	f.Func.Prune()
-	return &subprogram{f: f.Func, cost: loops{f}.costOf(f.Func.Blocks, f.extra).times(roundsFollowed)}
+	return &subprogram{f: f.Func, calls: f.called,
+		cost: loops{f}.costOf(f.Func.Blocks, f.extra).times(roundsFollowed)}
+}
+
+// findArea has the kernel note what is mapped at an address. words are those that a step is given.
+func (b stacks) findArea(w *unwind.Walk, words, addr *ir.Value) *ir.Value {
+	f := newGenerator(b.Shared, b.prog, b.family)
+	f.Func.Name, f.Pos = subs(b).subName("mapped"), b.Pos
+	area, given := f.Op(ir.OpArg), f.Op(ir.OpArg)
+	area.Imm, given.Imm = 1, 2
+	memory := f.Load(8, given, 8*walkMemory)
+	note := *w
+	note.Builder, note.Memory = f.Builder, func() *ir.Value { return memory }
+	note.NoteArea(area)
+	f.Ret(nil)
+	f.Func.Prune()
+	sub := &subprogram{f: f.Func, cost: loops{f}.costOf(f.Func.Blocks, f.extra)}
+	b.called = append(b.called, sub)
+	b.extra = b.extra.plus(sub.cost)
+	called := b.Op(ir.OpFunc)
+	called.Sym = f.Func.Name
+	return b.Call(helperFindVMA, b.Call(helperGetCurrentTaskBTF), addr, called, words, b.Const(0))
 }

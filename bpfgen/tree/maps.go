@@ -21,10 +21,12 @@ const (
 	// MapStacks keeps each stack once: u64 id → see wire.StackCheck.
 	MapStacks = "stacks"
 	// MapUnwindProcesses has the tables in MapUnwindTables of processes, MapUnwindRows the rows of the files that they
-	// have mapped: see wire ("Tables for stacks of user programs").
+	// have mapped, and MapUnwindFiles those by which a file is found that is mapped: see wire ("Tables for stacks of
+	// user programs").
 	MapUnwindProcesses = "unwind_procs"
 	MapUnwindTables    = "unwind_tables"
 	MapUnwindRows      = "unwind_rows"
+	MapUnwindFiles     = "unwind_files"
 	// MapBusy has a word for each CPU: how many programs are in calls that take locks (lower.Guard).
 	MapBusy = "busy"
 	// mapKeep and the number of a probe: its last events (Unit.Keep).

@@ -278,6 +278,30 @@ type WalkOffsets struct {
 	InstanceStack, InstanceReturn, InstanceNext int64
 	// Thread is the address by which the thread finds its own variables, in struct task_struct.
 	Thread int64
+	// Area has what finds the file that is mapped at an address; nil: it is not known.
+	Area *AreaOffsets
+}
+
+// AreaOffsets are the places, in bytes, of what leads from a part of a program's memory to the file that is mapped
+// there.
+type AreaOffsets struct {
+	// Start is the first address, End the one behind the last, Place what part of the file lies there, in pages, and
+	// Flags what may be done with it, in struct vm_area_struct.
+	Start, End, Place, Flags int
+	// Ops is the pointer to functions of the kernel's that care for it, and File the pointer to the open file, in
+	// struct vm_area_struct.
+	Ops, File int
+	// MM is the pointer to the memory that it is part of, in struct vm_area_struct, and VDSO where the kernel has put
+	// its own code there, in struct mm_struct.
+	MM, VDSO int
+	// Inode is the pointer to the file itself, in struct file.
+	Inode int
+	// Number is that of the inode, Super the pointer to its file system, and Size that of the file, in struct inode.
+	Number, Super, Size int
+	// Seconds and Nano are when the file was changed, in struct inode.
+	Seconds, Nano int
+	// Device is the number of the device, in struct super_block.
+	Device int
 }
 
 // Records reports whether it is known where the kernel keeps return addresses that it has replaced.

@@ -51,6 +51,8 @@ const (
 	// looked for. statePython is its next frame outwards, 0: there is none.
 	statePythonThread
 	statePython
+	// statePending is 1 where the walk has come through code whose rules were not there yet.
+	statePending
 	stateWords // what was read of the stack: maxWords words
 
 	// The bit that they have in common says that the instruction which is meant lies before pc.
@@ -123,6 +125,9 @@ type Walk struct {
 	Table *ir.Value
 	// Key gives the address of 8 bytes of the program's own stack.
 	Key func() *ir.Value
+	// FindArea has the kernel call NoteArea with the part of the program's memory in which an address lies, and gives 0
+	// or a number of an error. It is nil where the kernel does not tell.
+	FindArea func(addr *ir.Value) *ir.Value
 }
 
 func (w *Walk) get(field int64) *ir.Value { return w.Load(8, w.Memory(), w.State+field) }
@@ -149,7 +154,7 @@ func (w *Walk) Start(r Registers) {
 	w.set(stateLink, link)
 	w.set(stateRegs, r.Saved)
 	for _, field := range []int64{stateSaved, stateStart, stateSize, stateCount, stateInstance, stateInPython,
-		statePythonThread, statePython} {
+		statePythonThread, statePython, statePending} {
 		w.set(field, zero)
 	}
 	w.set(stateWhy, w.Const(wire.UnwindLimit))
@@ -158,8 +163,12 @@ func (w *Walk) Start(r Registers) {
 // Count is how many addresses the walk has found, and Why the reason of its end.
 func (w *Walk) Count() *ir.Value { return w.get(stateCount) }
 
-// Why is said at Count.
-func (w *Walk) Why() *ir.Value { return w.get(stateWhy) }
+// Why is said at Count. A walk through code whose rules were not there yet says that, however it has ended.
+func (w *Walk) Why() *ir.Value {
+	why := w.get(stateWhy)
+	differ := w.Op(ir.OpXor, why, w.Const(wire.UnwindNoTable))
+	return w.Op(ir.OpXor, why, w.Op(ir.OpMul, differ, w.get(statePending)))
+}
 
 // Fail notes that there was no table to walk by.
 func (w *Walk) Fail() { w.set(stateWhy, w.Const(wire.UnwindNoTable)) }
@@ -195,6 +204,7 @@ func (w *Walk) Step(on, stop *ir.Block) {
 	rule := w.Param(found)
 	s.rule(found, none)
 	w.Begin(none)
+	s.pendingIf(w.Cmp(ir.EQ, w.get(stateChunk), w.Const(wire.UnwindPending)))
 	w.Jump(found, w.Const(wire.UnwindNone))
 	w.Begin(found)
 	if w.AtEntry {
@@ -259,7 +269,7 @@ func (s *step) mapped(count *ir.Value) {
 	inside, outside := s.NewBlock(), s.NewBlock()
 	s.Branch(ir.ULT, s.Op(ir.OpSub, s.pc, start), size, inside, outside)
 	s.Begin(outside)
-	s.unmapped()
+	s.area(known)
 	s.Begin(inside)
 	s.set(stateStart, start)
 	s.set(stateSize, size)

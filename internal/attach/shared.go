@@ -22,7 +22,8 @@ type Shared struct{ maps map[string]*ebpf.Map }
 func isShared(name string) bool {
 	number, _ := strings.CutPrefix(name, tree.MapContainer)
 	_, err := strconv.Atoi(number)
-	ofRun := []string{tree.MapEpochs, tree.MapBusy, tree.MapUnwindProcesses, tree.MapUnwindTables, tree.MapUnwindRows}
+	ofRun := []string{tree.MapEpochs, tree.MapBusy, tree.MapUnwindProcesses, tree.MapUnwindTables, tree.MapUnwindRows,
+		tree.MapUnwindFiles}
 	return err == nil || slices.Contains(ofRun, name)
 }
 

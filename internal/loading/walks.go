@@ -28,7 +28,7 @@ func (l *Loader) walk(p *parts.Part, frames *stacks.Names) {
 		return
 	}
 	m := unwind.Maps{Processes: p.Loaded.Map(tree.MapUnwindProcesses), Tables: p.Loaded.Map(tree.MapUnwindTables),
-		Rows: rows, Number: l.Run.Target.Number}
+		Rows: rows, Files: p.Loaded.Map(tree.MapUnwindFiles), Number: l.Run.Target.Number}
 	walks.Begin(unwind.New(m, unwind.Options{Chunks: chunksForRows(memory.Available()), Room: frames.Processes.Room}))
 	switch pids := l.Run.Target.PIDs(); {
 	case len(pids) > 0:

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/startrace/startrace/internal/mapping"
 )
@@ -38,6 +39,11 @@ func (t *Namer) Code(pid int, f func(m mapping.Mapping, file any, open func() (*
 			return os.Open(at.path)
 		})
 	}
+}
+
+// Stamp gives what the kernel knows of the file when it is mapped: its device, inode and size, and when it was changed.
+func (v fileVersion) Stamp() (device string, inode uint64, size int64, changed time.Time) {
+	return v.dev, v.inode, v.size, v.modified
 }
 
 // identify notes which version of its file an area has; false where the file is out of reach.

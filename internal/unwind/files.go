@@ -224,6 +224,7 @@ func (k *Keeper) done(f *file, packed packedFile, r *run) {
 	waiting := f.waiting
 	f.waiting = nil
 	if !k.closed {
+		k.tellFound(f)
 		for l := range waiting {
 			k.publish(l)
 		}
@@ -265,6 +266,7 @@ func (k *Keeper) evict(n int) bool {
 			break
 		}
 		delete(k.byID, f.id)
+		k.forgetFound(f)
 		if f.run != nil {
 			n -= f.run.n
 			k.leaveRun(f.run)

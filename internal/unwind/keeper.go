@@ -8,9 +8,9 @@
 // bytes of a table (table.go). Places for tables, and the chunks of a file, are counted by who has them (slots.go).
 //
 // Files are known by what their owner says they are, so that all processes share the rows of a library. They are read
-// on goroutines of their own: a process gets its first table when the rows of all its files are there, and a table with
-// another mapping at once, in which what is still being read is missing. So a walk may end early, and its entry says
-// why, but it is never led astray by half of a table.
+// on goroutines of their own: a process gets its table at once, which says of what is still being read that it is. A
+// walk goes by frame pointers there, and its entry says so. Where the kernel tells what is mapped at an address, files
+// whose rows are there are found without a table, too (found.go).
 //
 // Programs in the kernel may be reading what is to be replaced. So nothing is written in its place: a table is written
 // where none is, one update of the map of processes makes walks see it, and what nobody refers to any more is used
@@ -107,6 +107,7 @@ func New(m Maps, o Options) *Keeper {
 	all := &kernelMaps{Maps: m, numbers: map[int]uint32{}}
 	k := newKeeper(all, int(m.Tables.MaxEntries()), o)
 	k.close = all.close
+	k.check(all.table(wire.UnwindNoMappings, encode(nil)))
 	go k.grow(1) // so that it is there when the first file has been read
 	return k
 }
@@ -140,7 +141,6 @@ func (k *Keeper) Set(pid int, image uint64, code []Mapped) {
 		return
 	}
 	l := k.layoutOf(code)
-	l.partial = p.shown != nil
 	k.join(p, pid, l)
 	k.publish(l)
 }

@@ -12,8 +12,6 @@ type layout struct {
 	users map[int]*traced
 	// slot is its table; nil as long as it has none.
 	slot *slot
-	// partial: it has a table from the beginning, though files are still being read. Its processes had one before.
-	partial bool
 }
 
 // A located is code with its file, nil for none.
@@ -46,18 +44,15 @@ func (l *layout) is(code []Mapped) bool {
 	})
 }
 
-// waits reports whether files of the layout are being read.
-func (l *layout) waits() bool {
-	return slices.ContainsFunc(l.code, func(c located) bool { return c.file != nil && c.file.reading })
-}
-
-// areas are those of the files that have been read.
+// areas are those of all code. Of files that are being read they say so.
 func (l *layout) areas() (list []area) {
 	for i := range l.code {
 		switch c := &l.code[i]; {
 		case c.file == nil:
 			list = append(list, areasOf(&c.Mapping, nil)...)
-		case !c.file.reading:
+		case c.file.reading:
+			list = append(list, areasOf(&c.Mapping, &packedFile{pending: true})...)
+		default:
 			m := c.Mapping
 			if m.Inode == 0 {
 				m.Offset = 0 // events give memory that is no file's the place of its address
@@ -121,7 +116,7 @@ func (k *Keeper) leave(p *traced, pid int) {
 
 // publish makes the table of a layout, or makes it anew, and lets its processes have it.
 func (k *Keeper) publish(l *layout) {
-	if len(l.users) == 0 || l.waits() && !l.partial { // its last process may just have been evicted
+	if len(l.users) == 0 { // its last process may just have been evicted
 		return
 	}
 	table := encode(l.areas())

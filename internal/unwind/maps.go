@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"syscall"
 
 	"github.com/cilium/ebpf"
 
@@ -19,6 +20,8 @@ type Maps struct {
 	Tables *ebpf.Map
 	// Rows has the maps of chunks, which are made as they are needed.
 	Rows *ebpf.Map
+	// Files are those that are found by what is mapped; nil where the programs do not look for any.
+	Files *ebpf.Map
 	// Number gives the number by which programs know a process; false where that cannot be known. nil: it is ours.
 	Number func(pid int) (number uint32, known bool)
 }
@@ -35,6 +38,9 @@ type kernel interface {
 	process(pid, slot int, image uint64) error
 	// forget lets walks of a process use none.
 	forget(pid int) error
+	// file lets walks find a file whose rows are there by its key, and forgetFile not any more.
+	file(key fileKey, value []byte) error
+	forgetFile(key fileKey) error
 	// settle returns when all programs have ended that ran at the call. Segment 0 is there.
 	settle() error
 }
@@ -103,6 +109,26 @@ func (m *kernelMaps) forget(pid int) error {
 		return nil
 	}
 	if err := m.Processes.Delete(number); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (m *kernelMaps) file(key fileKey, value []byte) error {
+	if m.Files == nil {
+		return nil
+	}
+	if err := m.Files.Put(key[:], value); err != nil && !errors.Is(err, syscall.E2BIG) { // else tables have it alone
+		return err
+	}
+	return nil
+}
+
+func (m *kernelMaps) forgetFile(key fileKey) error {
+	if m.Files == nil {
+		return nil
+	}
+	if err := m.Files.Delete(key[:]); err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
 		return err
 	}
 	return nil

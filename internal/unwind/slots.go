@@ -1,14 +1,18 @@
 package unwind
 
-import "crypto/sha256"
+import (
+	"crypto/sha256"
+
+	"github.com/startrace/startrace/internal/wire"
+)
 
 // slots are the places for tables.
 type slots struct {
 	// byContent has those that are in use by their bytes.
 	byContent map[[sha256.Size]byte]*slot
-	// free are the numbers of those that nothing in the kernel uses.
+	// free are the numbers of those that nothing in the kernel uses. The one of wire.UnwindNoMappings is never free.
 	free []int
-	// all is how many there are.
+	// all is how many there are, without that one.
 	all int
 }
 
@@ -23,8 +27,8 @@ type slot struct {
 }
 
 func newSlots(n int) slots {
-	s := slots{byContent: map[[sha256.Size]byte]*slot{}, all: n}
-	for i := n - 1; i >= 0; i-- {
+	s := slots{byContent: map[[sha256.Size]byte]*slot{}, all: n - 1}
+	for i := n - 1; i > wire.UnwindNoMappings; i-- {
 		s.free = append(s.free, i)
 	}
 	return s

@@ -1,6 +1,7 @@
 package unwind
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/startrace/startrace/internal/cfi"
 	"github.com/startrace/startrace/internal/elffile"
@@ -23,13 +25,15 @@ type model struct {
 	memory   []byte
 	tables   [][]byte
 	shown    map[int]int
+	// files are those that are found by what is mapped.
+	files map[fileKey][]byte
 	// wrong is what nobody may do.
 	wrong []string
 }
 
 func newModel(tables int) *model {
 	m := &model{segments: map[int]bool{}, memory: make([]byte, wire.UnwindSegments*wire.UnwindSegment*wire.UnwindChunk),
-		shown: map[int]int{}}
+		shown: map[int]int{}, files: map[fileKey][]byte{}}
 	for range tables {
 		m.tables = append(m.tables, make([]byte, wire.UnwindTable))
 	}
@@ -86,6 +90,41 @@ func (m *model) forget(pid int) error {
 	return nil
 }
 
+func (m *model) file(key fileKey, value []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.files[key] = value
+	return nil
+}
+
+func (m *model) forgetFile(key fileKey) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.files, key)
+	return nil
+}
+
+// found reads what is found of a file, as walk does.
+func (m *model) found(n numbered, rw *sync.RWMutex) (problem string) {
+	rw.RLock()
+	defer rw.RUnlock()
+	key, _ := keyOf(n)
+	m.mu.Lock()
+	value := m.files[key]
+	m.mu.Unlock()
+	runtime.Gosched()
+	if value == nil {
+		return ""
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	chunk := binary.NativeEndian.Uint32(value[wire.UnwindFileChunk:])
+	if rule := ruleIn(m.memory[chunk*wire.UnwindChunk:], 0); int(rule>>11) != n.number {
+		return fmt.Sprintf("file %d is found with rule %#x", n.number, rule)
+	}
+	return ""
+}
+
 // walk reads what a process has, in as many steps as programs do.
 func (m *model) walk(pid int, rw *sync.RWMutex) (problem string, seen int) {
 	rw.RLock()
@@ -107,6 +146,9 @@ func (m *model) walk(pid int, rw *sync.RWMutex) (problem string, seen int) {
 		m.mu.Lock()
 		e, ok := entryIn(m.tables[slot], start)
 		var rule uint32
+		if e.chunk == wire.UnwindPending {
+			e.chunk = 0
+		}
 		if e.chunk != 0 {
 			rule = ruleIn(m.memory[e.chunk*wire.UnwindChunk:], uint32(start-e.base))
 		}
@@ -141,6 +183,10 @@ type numbered struct{ number, chunks int }
 
 func (numbered) Close() error { return nil }
 
+func (n numbered) Stamp() (device string, inode uint64, size int64, changed time.Time) {
+	return "fe:01", uint64(n.number), int64(n.chunks), time.Time{}
+}
+
 func (numbered) open() (*elffile.File, error) { return &elffile.File{}, nil }
 
 func (n numbered) pack(*elffile.File) (packedFile, []byte) {
@@ -164,8 +210,9 @@ func codeOf(files ...numbered) (list []Mapped) {
 	return list
 }
 
-// settledTables are tables on a model.
+// settledTables are tables on a model, beside that without mappings.
 func settledTables(tables int, o Options) (*settled, *Keeper) {
+	tables++
 	m := &settled{model: newModel(tables)}
 	t := newKeeper(m, tables, o)
 	t.source = sourceOfNumber
@@ -190,7 +237,10 @@ func stress(t *testing.T, places, chunks, files, processes int) {
 		walks.Go(func() {
 			r := rand.New(rand.NewPCG(7, uint64(w)))
 			for !over.Load() {
-				if problem, _ := m.walk(1+r.IntN(processes), &m.rw); problem != "" {
+				problem, _ := m.walk(1+r.IntN(processes), &m.rw)
+				n := 1 + r.IntN(files)
+				problem = cmp.Or(problem, m.found(numbered{n, 2 + n%4}, &m.rw))
+				if problem != "" {
 					t.Error(problem)
 					return
 				}

@@ -18,7 +18,7 @@ type area struct {
 	start, end uint64
 	// base is the address of the file's first page (extent), were that mapped as this area is. It wraps below 0.
 	base uint64
-	// chunk is the file's first one, 0: no rules.
+	// chunk is the file's first one, 0: no rules, wire.UnwindPending: they are not there yet.
 	chunk uint32
 }
 
@@ -34,12 +34,17 @@ type packedFile struct {
 	before uint64
 	// python is the interpreter in it; nil: there is none.
 	python *python.Interpreter
+	// pending: it is being read.
+	pending bool
 }
 
 // areasOf gives what a mapping of a file comes to: of each segment of code that it shows the part that the file has
 // rules for. Without rules it is one area. A segment is mapped in whole pages; its address and its place in the file
 // have the same remainder.
 func areasOf(m *mapping.Mapping, f *packedFile) (list []area) {
+	if f != nil && f.pending {
+		return []area{{start: m.Start, end: m.End, chunk: wire.UnwindPending}}
+	}
 	if f == nil || f.chunk == 0 {
 		return []area{{start: m.Start, end: m.End}}
 	}
@@ -114,7 +119,7 @@ func join(areas []area) (out []area) {
 	slices.SortStableFunc(areas, func(a, b area) int { return cmp.Compare(a.start, b.start) })
 	for _, a := range areas {
 		if n := len(out); n > 0 && out[n-1].end == a.start && out[n-1].chunk == a.chunk &&
-			(a.chunk == 0 || out[n-1].base == a.base) {
+			(a.chunk == 0 || a.chunk == wire.UnwindPending || out[n-1].base == a.base) {
 			out[n-1].end = a.end
 		} else if n == 0 || out[n-1].start < a.start {
 			out = append(out, a)

@@ -33,7 +33,21 @@ package wire
 //
 //	u64 address of the file's first page | u32 pages of the mapping | u32 the file's first chunk, 0: no rules
 //
-// The first start is 0, of a mapping without pages, so that a search finds one for each address.
+// The first start is 0, of a mapping without pages, so that a search finds one for each address. A file whose rows are
+// not there yet has the first chunk UnwindPending.
+//
+// Where a process has no table yet, or a table without some mapping, and the kernel tells what is mapped at an address
+// (bpf_find_vma, 5.17), walks look for the rules of the file that is mapped there, which another process may have had
+// mapped before. A map has the files whose rows are there. Its keys are what the kernel knows of a file:
+//
+//	u32 device (major number << 20 | minor) | u32 nanoseconds of the last change | u64 seconds of it
+//	u64 inode | u64 size
+//
+// (of the vdso: zeros and its size), and its values where the only segment of code lies: the place in the file of its
+// first page, how many bytes it has, and how far behind the first byte of the file, were all of it mapped as the
+// segment is, the first page lies that has rules:
+//
+//	u64 place | u64 bytes | u64 distance | u32 first chunk | u32 1: an interpreter of Python is in it
 const (
 	UnwindPage     = 4096
 	UnwindChunk    = 16384
@@ -53,7 +67,24 @@ const (
 
 	UnwindBehind = 1<<63 - 1 // no address: starts are compared as numbers with a sign
 
+	UnwindPending    = 1<<32 - 1 // as a first chunk
+	UnwindNoMappings = 0         // the number of a table without mappings
+
 	UnwindProcesses = 8192 // the most processes at once
+
+	UnwindFiles        = 4096 // the most files that are found by what is mapped
+	UnwindFileKey      = 32
+	UnwindFileDevice   = 0
+	UnwindFileNano     = 4
+	UnwindFileSeconds  = 8
+	UnwindFileInode    = 16
+	UnwindFileSize     = 24
+	UnwindFilePlace    = 0
+	UnwindFileBytes    = 8
+	UnwindFileDistance = 16
+	UnwindFileChunk    = 24
+	UnwindFilePython   = 28
+	UnwindFileValue    = 32
 
 	UnwindProcessTable = 0 // of an entry of a process
 	UnwindProcessImage = 8

@@ -291,27 +291,6 @@ func TestStackOfVfork(t *testing.T) {
 	}
 }
 
-// A process of which it is not known yet what it has mapped: its stacks are whole, or say so.
-//
-// > The tables of a process are made when its first stack is seen, or when it begins.
-// > Until then it is unwound by frame pointers, and its stacks say `taken before it was known what the program has
-// > mapped` where that leads nowhere.
-// > A program that exec begins has its own about a millisecond later: what runs before, as the stacks of programs that
-// > end at once, can be short (a third of 500 on a busy machine).
-// > Where startrace itself has to wait for a CPU, that is later by as much, and the stacks of programs that live
-// > shorter are all short.
-func TestStackBeforeTables(t *testing.T) {
-	bin := traceable(t, "chain-frameless")
-	text := script(t, fmt.Sprintf("n = count()\nprobe(\"uprobe:%s:c\", lambda e: print(e.ustack()))\n", bin))
-	e := startrace(t, text, "-c", bin+" brief 20").ok(t)
-	begins := strings.Count(e.stdout, "    c (chain-frameless)\n")
-	whole := strings.Count(e.stdout, "    _start+")
-	early := strings.Count(e.stdout, "… not followed further: taken before it was known what the program has mapped")
-	if begins != 20 || whole+early != 20 {
-		t.Errorf("%d stacks, %d whole and %d early:\n%s", begins, whole, early, e.stdout)
-	}
-}
-
 // Processes that end at once after the call of which the stack is: each has its names, as copies of a program, as a
 // program of its own, and as first one and then the other. Their parent is not traced by name, so nothing else keeps
 // their mappings. (issue 5)

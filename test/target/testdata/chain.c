@@ -2,12 +2,14 @@
 //
 //	chain N [M]       calls last at M different depths, then N of these calls
 //	chain brief N     N children with one of these calls each, which run this program anew and end at once
+//	chain alone N     the same while whoever has started this program is stopped
 //	chain copies N    the same of children that are copies of this process
 //	chain changes N   each child makes the call as a copy, then runs this program anew for another
 //	chain places N    N children that are copies of this process call places
 //	chain leaves      main calls leaves, which ends the process with status 0
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -79,8 +81,11 @@ int main(int argc, char **argv)
 		leaves(0);
 		KEPT;
 	}
+	int alone = !strcmp(what, "alone");
+	if (alone)
+		kill(getppid(), SIGSTOP);
 	for (long i = 0; i < n; i++)
-		if (!strcmp(what, "brief"))
+		if (!strcmp(what, "brief") || alone)
 			child(argv, fd, 0, 1);
 		else if (!strcmp(what, "copies"))
 			child(argv, fd, 1, 0);
@@ -90,6 +95,8 @@ int main(int argc, char **argv)
 			copy();
 		else
 			deep(i);
+	if (alone)
+		kill(getppid(), SIGCONT);
 	for (long i = 0; i < atol(what); i++)
 		a(fd);
 	return 0;
