@@ -20,35 +20,64 @@ func (k *kernelPart) mayEndBefore() bool {
 // change, or before it.
 func (l *laterPart) endsBefore(isChange func(syntax.Node) bool) bool {
 	changes := false
+	given := slices.ContainsFunc(l.fn.Defaults, l.reachesEnd) // by a parameter of the handler, which any line may call
 	for _, s := range slices.Backward(resolved(l.fn).Body) {
-		ends := false
 		syntax.Walk(s, func(n syntax.Node) bool {
-			if n == nil || l.isTimed(n) {
-				return false
-			}
-			changes = changes || isChange(n)
-			switch n := n.(type) {
-			case *syntax.ExprStmt:
-				if fails(n) {
-					return false
-				}
-			case *syntax.Ident:
-				ends = ends || isEnd(n) || sides{l.pr.u}.reachesEnd(l.value(n), map[*plan.Func]bool{})
-			}
-			return true
+			changes = changes || n != nil && !l.isTimed(n) && isChange(n)
+			return n != nil && !l.isTimed(n)
 		})
-		if ends && changes {
+		if changes && (given || l.endsWithin(s, false)) {
 			return true
 		}
 	}
 	return false
 }
 
-// reachesEnd reports whether a value is a function that has fail() or exit(), or has such a function in it.
+// endsWithin reports whether a node has fail() or exit(), other than as a statement of the handler itself: inner is set
+// where the node is in a function that the handler makes.
+func (l *laterPart) endsWithin(n syntax.Node, inner bool) (found bool) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.DefStmt:
+			found = found || l.endsInFunction(n, n.Params, n.Body)
+			return false
+		case *syntax.AssignStmt:
+			if f, ok := unparen(n.RHS).(*syntax.LambdaExpr); ok && l.isTimed(n) {
+				found = found || l.endsInFunction(n, f.Params, nil)
+				return false
+			}
+		case *syntax.ExprStmt:
+			return inner || !fails(n)
+		case *syntax.Ident:
+			found = found || isEnd(n) || l.reachesEnd(l.value(n))
+		}
+		return !found
+	})
+	return found
+}
+
+// endsInFunction is endsWithin of a function that a statement makes. Its defaults are computed there, whoever calls it.
+func (l *laterPart) endsInFunction(made syntax.Stmt, params []syntax.Expr, body []syntax.Stmt) bool {
+	within := func(n syntax.Node) bool { return l.endsWithin(n, true) }
+	for _, p := range params {
+		if within(p) {
+			return true
+		}
+	}
+	return !l.isTimed(made) && slices.ContainsFunc(body, func(s syntax.Stmt) bool { return within(s) })
+}
+
+// reachesEnd reports whether a value of the script is fail or exit, or a function that has one of them.
+func (l *laterPart) reachesEnd(v plan.Value) bool {
+	return sides{l.pr.u}.reachesEnd(v, map[*plan.Func]bool{})
+}
+
+// reachesEnd reports whether a value is fail or exit, a function that has one of them, or has such a value in it.
 func (u sides) reachesEnd(v plan.Value, seen map[*plan.Func]bool) (found bool) {
 	fn, ok := v.(*plan.Func)
 	if !ok {
-		return slices.ContainsFunc(valuesIn(v), func(x plan.Value) bool { return u.reachesEnd(x, seen) })
+		return v == plan.Builtin("fail") || v == plan.Builtin("exit") ||
+			slices.ContainsFunc(valuesIn(v), func(x plan.Value) bool { return u.reachesEnd(x, seen) })
 	}
 	if seen[fn] {
 		return false
