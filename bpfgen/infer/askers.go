@@ -35,6 +35,8 @@ type lateChange struct {
 	// decided: whether the kernel can make the change has been found out, since another probe is known to read the
 	// container. can is set where it can, and only the place is in the way.
 	decided, can bool
+	// why says what is in the way at this place, "" where that is not known.
+	why string
 }
 
 // asksOf notes that a kernel half of the probe that is walked reads a container.

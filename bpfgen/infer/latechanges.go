@@ -33,7 +33,7 @@ func (u laterWrites) changesOthers(c *plan.Container, pos plan.Pos, form string)
 		can = can && f.decides == 0
 	}
 	u.pr.u.lateChanges = append(u.pr.u.lateChanges, lateChange{c: c, pos: pos, probe: u.pr.p.ID, at: u.pr.p.Pos,
-		form: form, decided: u.askedElsewhere(c), can: can})
+		form: form, decided: u.askedElsewhere(c), can: can, why: u.whyNotHere()})
 }
 
 // askedElsewhere reports whether a kernel half of another probe reads a container, and this one has not said by kernel=
@@ -106,14 +106,21 @@ func (u *unit) checkLateChanges() {
 			u.warnf(l.pos, lateBefore, l.c.Kind, name(l.c), p.pos, "changed", l.at)
 			continue
 		}
-		const late = "%s %s is read in the kernel by the probe of %s when its event happens, but changed here in " +
-			"user space, some milliseconds later: its events meanwhile find what was there before. What the kernel " +
-			"knows of this belongs into kernel="
-		if l.can {
-			u.errorf(l.pos, late+", which runs before the event is sent: def mark(e): %s; return True, and "+
-				"probe(…, kernel = mark)", l.c.Kind, name(l.c), p.pos, l.form)
-		} else {
-			u.warnf(l.pos, late, l.c.Kind, name(l.c), p.pos)
+		const (
+			soon = "%s %s is read in the kernel by the probe of %s when its event happens, but changed here in " +
+				"user space, some milliseconds later: its events meanwhile find what was there before. "
+			late       = "What the kernel knows of this belongs into kernel="
+			kernelForm = "which runs before the event is sent: def mark(e): %s; return True, and " +
+				"probe(…, kernel = mark)"
+		)
+		switch {
+		case l.can && l.why != "":
+			u.errorf(l.pos, soon+"The kernel could make this change, but %s. Or write it as kernel=, "+kernelForm,
+				l.c.Kind, name(l.c), p.pos, l.why, l.form)
+		case l.can:
+			u.errorf(l.pos, soon+late+", "+kernelForm, l.c.Kind, name(l.c), p.pos, l.form)
+		default:
+			u.warnf(l.pos, soon+late, l.c.Kind, name(l.c), p.pos)
 		}
 	}
 	u.checkHiddenChanges()
