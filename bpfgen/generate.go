@@ -126,8 +126,12 @@ func Generate(u *tree.Unit, o Options) (_ *Unit, err error) {
 		}
 	}
 	g.atLocks = slices.ContainsFunc(u.Programs, atLocks)
+	shareCode(u)
 	for i := 0; i < len(u.Programs); i++ { // splitting appends programs
 		g.o.Stop.Poll()
+		if u.Programs[i].Code != "" {
+			continue
+		}
 		if err := g.program(u.Programs[i]); err != nil {
 			return nil, fmt.Errorf("generate: %w", err)
 		}

@@ -113,6 +113,9 @@ type Program struct {
 	// Tail: other programs jump here (Variant.Call). It is loaded and not
 	// attached, and filters nothing. bpfgen.Generate makes such programs.
 	Tail bool
+	// Code is the name of the program whose instructions this one runs at its own place, "" where it has its own.
+	// bpfgen.Generate says so.
+	Code string
 	// Written are the loops of which each round stands in the tree for itself, without those inside others.
 	Written []WrittenLoop
 }

@@ -13,6 +13,13 @@ import (
 
 // loadProgram loads a program of the unit. It is attached nowhere yet.
 func (l *Loaded) loadProgram(p *tree.Program) (*program, error) {
+	if p.Code != "" {
+		code, err := l.program(p.Code).code.Clone()
+		if err != nil {
+			return nil, fmt.Errorf("program %s: %w", p.Name, err)
+		}
+		return &program{Program: p, code: code}, nil
+	}
 	multi := l.multiType(&p.Attach)
 	code, err := l.loadFor(p, multi)
 	if err != nil {

@@ -186,7 +186,11 @@ func (l *Loaded) unseenAt(points []spot) (n uint64, err error) {
 
 // updateMissed reads the missed runs while the program is loaded.
 func (p *program) updateMissed() {
-	if p.code == nil {
+	switch {
+	case p.code == nil:
+		return
+	case p.Code != "":
+		p.missedKnown = true // those of the program whose code it is
 		return
 	}
 	n, err := bpf.Misses(p.code)
@@ -197,7 +201,7 @@ func (p *program) updateMissed() {
 // longer if another process has asked for that. Runs that a filter ended are among them. After Close it gives 0.
 func (l *Loaded) Runs(probe int) (runs, ns uint64, err error) {
 	for _, p := range l.programs {
-		if p.Probe != probe || p.code == nil || p.Beside {
+		if p.Probe != probe || p.code == nil || p.Beside || p.Code != "" {
 			continue
 		}
 		stats, err := p.code.Stats()

@@ -146,6 +146,9 @@ func costOf(unit *bpfgen.Unit, name string) cost.Cost {
 		if p.Name != name {
 			continue
 		}
+		if p.Code != "" {
+			return costOf(unit, p.Code)
+		}
 		for _, v := range p.Variants {
 			if v.Call != "" {
 				next := costOf(unit, v.Call)

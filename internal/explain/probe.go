@@ -58,7 +58,7 @@ func (in *Input) programs(probe int) (out []Program) {
 		if spec := in.Unit.Spec.Programs[p.Name]; spec != nil {
 			n = int(spec.Instructions.Size()) / insnSize
 		}
-		out = append(out, Program{p.Name, attached, times, n, in.called(p.Name)})
+		out = append(out, Program{p.Name, attached, times, n, p.Code, in.called(p.Name)})
 	}
 	return out
 }

@@ -196,6 +196,8 @@ type Program struct {
 	Times    int    `json:"attachments"`
 	// Instructions is how many there are, with those of subprograms; a 64-bit load counts two.
 	Instructions int `json:"instructions"`
+	// Code is the program whose instructions this one has, which then has none of its own.
+	Code string `json:"same_as,omitempty"`
 	// Calls are functions of the script that are called at several places.
 	Calls []Called `json:"calls,omitempty"`
 }

@@ -220,7 +220,11 @@ func (t *text) programs(list []Program) {
 		if p.Times > 1 {
 			attached = fmt.Sprintf("%s (at %d places)", attached, p.Times)
 		}
-		t.Wrapped(2, 4, "program %s, %s, attached to %s", p.Name, format.Count(p.Instructions, "instruction"), attached)
+		insns := format.Count(p.Instructions, "instruction")
+		if p.Code != "" {
+			insns = "the instructions of " + p.Code
+		}
+		t.Wrapped(2, 4, "program %s, %s, attached to %s", p.Name, insns, attached)
 		for _, c := range p.Calls {
 			t.called(&c)
 		}
