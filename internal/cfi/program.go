@@ -49,6 +49,10 @@ type program struct {
 	// table gets a row for each place; nil of a CIE.
 	table *table
 
+	// watched is a register, 0: none, and keptAt where the function saves it first, behind the CFA.
+	watched uint64
+	keptAt  int64
+
 	depth int
 	saved [maxRemembered]places
 }
@@ -193,6 +197,10 @@ func (p *program) set(register uint64, to place) {
 		p.state.fp = to
 	case p.arch.pc:
 		p.state.pc = to
+	case p.watched:
+		if to.how == howOffset && p.keptAt == 0 {
+			p.keptAt = to.offset
+		}
 	}
 }
 

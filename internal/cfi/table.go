@@ -97,7 +97,7 @@ func (p *program) function(s section, f function) bool {
 	if p.run() {
 		return true
 	}
-	if p.loc < p.limit {
+	if p.loc < p.limit && p.table != nil {
 		p.table.add(p.loc, wire.UnwindNone)
 	}
 	return false

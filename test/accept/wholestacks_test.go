@@ -116,13 +116,9 @@ func TestStacksReachTheBeginning(t *testing.T) {
 			short, bare := number(t, e.stdout, `(?m)^short (\d+)`), number(t, e.stdout, `(?m)^bare (\d+)`)
 			t.Logf("%d samples, %d early, %d short, %d with a bare address\n%s", all, early, short, bare,
 				regexp.MustCompile(`(?m)^example.*`).FindString(e.stdout))
-			// One in 200, and one more, as there may be few: of code that saves a register where no table says it. Of
-			// postgres one in 50 and two more: its processes begin in many libraries, and end before they are seen.
+			// One in 200, and one more, as there may be few: of code that saves a register where no table says it.
 			rest := all - early
 			most := rest/200 + 1
-			if name == "postgres" {
-				most = rest/50 + 2
-			}
 			if rest < 10 || short+bare > most {
 				t.Errorf("%d samples, %d early, %d short and %d with a bare address\n%s%s", all, early, short, bare,
 					strings.Join(regexp.MustCompile(`(?m)^example.*`).FindAllString(e.stdout, 3), "\n"), e.stderr)
