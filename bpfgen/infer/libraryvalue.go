@@ -34,8 +34,13 @@ var pointerForms = []struct {
 	{"shared_ptr<", path{"_M_ptr"}, ""},
 	{"Rc<", path{"ptr NonNull<", "pointer"}, "value"},
 	{"Arc<", path{"ptr NonNull<", "pointer"}, "data"},
+	{weakForm, path{"ptr NonNull<", "pointer"}, "value"},
+	{weakForm, path{"ptr NonNull<", "pointer"}, "data"},
 	{"alloc::boxed::Box<dyn ", path{"pointer"}, ""},
 }
+
+// weakForm is what the name of a pointer begins with that does not keep what it leads to.
+const weakForm = "Weak<"
 
 // unreadForms are pointers of which nobody knows what they lead to: where that begins stands in a table of the program.
 var unreadForms = []string{"Rc<dyn ", "Arc<dyn ", "Weak<dyn ", "Weak<[", "Weak<str,"}
@@ -187,7 +192,11 @@ func (b library) meant(x val, id kernel.TypeID, pos plan.Pos) val {
 			return b.part(x, f, pos)
 		}
 		if inner, ok := b.member(b.u.btf(pos).Skip(to.Elem), path{form.inside}, pos); ok {
-			return b.pointerInto(b.part(x, f, pos), inner, pos)
+			p := b.pointerInto(b.part(x, f, pos), inner, pos)
+			if form.name == weakForm {
+				return b.unlessDropped(p, b.part(x, f, pos), to.Elem, pos)
+			}
+			return p
 		}
 	}
 	if slices.ContainsFunc(unreadForms, func(name string) bool { return strings.HasPrefix(t.Name, name) }) {
@@ -288,6 +297,24 @@ func (b library) pointerInto(p val, inner kernel.Field, pos plan.Pos) val {
 	return exprVal(orFault(word, pos, func(word *tree.Expr) *tree.Expr {
 		off := conditional(isNull(word, pos), intExpr(0, pos), intExpr(int64(inner.Off), pos), pos)
 		return as(operation(tree.OpAdd, types.U64, as(word, types.U64, pos), off, pos), t, pos)
+	}))
+}
+
+// unlessDropped is where a Weak leads, and 0 where that was dropped, since no Rc or Arc keeps it any more (strong), or
+// was never there: Weak::new() leads to the last address.
+func (b library) unlessDropped(p, counts val, of kernel.TypeID, pos plan.Pos) val {
+	word, to := b.rv(counts, pos), b.rv(p, pos)
+	strong, ok := b.member(b.u.btf(pos).Skip(of), path{"strong"}, pos)
+	if word.Op == tree.OpUnreadable || !ok {
+		return p
+	}
+	return exprVal(orFault(word, pos, func(word *tree.Expr) *tree.Expr {
+		zero := as(intExpr(0, pos), to.Type, pos)
+		address := as(word, types.U64, pos)
+		n := load(memPlace{address, int64(strong.Off), tree.User, b.body}, types.U64, pos)
+		kept := orFault(n, pos, func(n *tree.Expr) *tree.Expr { return conditional(isNull(n, pos), zero, to, pos) })
+		never := operation(tree.OpEq, types.Boolean, address, as(intExpr(-1, pos), types.U64, pos), pos)
+		return conditional(never, as(zero, kept.Type, pos), kept, pos)
 	}))
 }
 

@@ -55,12 +55,16 @@ func (b attributes) listValue(v val, pos plan.Pos) (val, bool) {
 		return v, false
 	}
 	label, ok := t.numbers(b.u.btf(pos))
-	if !ok {
+	h, held := v.obj.(*heldList)
+	if !ok && !held {
 		wrong(pos, "%s", t.noValue())
 	}
 	where, _ := listPlace(v)
 	return b.inPlace(where, func(at *body) val {
-		if h, ok := v.obj.(*heldList); ok {
+		if held && !ok {
+			return library{at}.ifThere(h.there, objVal(h.structObj), pos)
+		}
+		if held {
 			l, _ := at.attributes().listOf(objVal(h.structObj), pos)
 			return (library{at}).ifThere(h.there, exprVal(l.asBytes(label, pos)), pos)
 		}
@@ -97,7 +101,7 @@ func (l listType) noValue() string {
 // onlyParts reports whether v is a list of a program that is no value as a whole: its elements are no numbers.
 func (b attributes) onlyParts(v val, pos plan.Pos) bool {
 	t, ok := b.listTypeOf(v, pos)
-	if !ok {
+	if _, held := v.obj.(*heldList); held || !ok {
 		return false
 	}
 	_, whole := t.numbers(b.u.btf(pos))
@@ -122,8 +126,9 @@ func (b attributes) listLength(v val, pos plan.Pos) val {
 	})
 }
 
-// A heldList is a list of numbers in memory that an Option of Rust may hold, or a variant of an enum: as a value it is
-// the list or None. Its length and its elements are FAULT where it is None.
+// A heldList is a list in memory that an Option of Rust may hold, or a variant of an enum: as a value it is the list or
+// None, and where its elements are no numbers its address or None. Its length and its elements are FAULT where it is
+// None.
 type heldList struct {
 	*structObj
 	there *tree.Expr
@@ -137,11 +142,7 @@ func (b library) asHeldList(there *tree.Expr, v val, pos plan.Pos) (val, bool) {
 	if !ok {
 		return v, false
 	}
-	t, ok := b.attributes().listTypeOf(v, pos)
-	if !ok {
-		return v, false
-	}
-	_, ok = t.numbers(b.u.btf(pos))
+	_, ok = b.attributes().listTypeOf(v, pos)
 	return objVal(&heldList{s, there}), ok
 }
 

@@ -80,6 +80,9 @@ func (b memory) structField(s *structObj, name string, pos plan.Pos) val {
 		return v
 	}
 	if err != nil {
+		if v := (library(b)).meant(objVal(s), s.id, pos); v.obj != object(s) { // as Arc<P> behind a pointer
+			return b.attributes().attr(v, name, pos)
+		}
 		wrong(pos, "%v", err)
 	}
 	at := s.memPlace

@@ -164,7 +164,8 @@ func ElementsOf(b *BTF, id TypeID) (TypeID, bool) {
 	return elem, ok
 }
 
-// ReferenceMark ends the name of what a reference of C++ leads to: a reference is a pointer to a typedef of that name.
+// ReferenceMark ends the name of what a reference of C++ or Rust leads to: a reference is a pointer to a typedef of
+// that name.
 const ReferenceMark = " &"
 
 // IsReference reports whether a pointer is a reference: in the source it stands for what it leads to.

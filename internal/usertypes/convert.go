@@ -2,6 +2,7 @@ package usertypes
 
 import (
 	"debug/dwarf"
+	"strings"
 
 	"github.com/startrace/startrace/internal/cpplib"
 	"github.com/startrace/startrace/internal/dwarfinfo"
@@ -141,6 +142,9 @@ func (c *conversion) describe(id kernel.TypeID, e *dwarfinfo.Entry, as want, dep
 		c.goForm(id, e)
 		return base(e)
 	case dwarf.TagPointerType:
+		if strings.HasPrefix(nameOf(e), "&") { // of Rust
+			return c.reference(e, depth)
+		}
 		return kernel.Type{Kind: kernel.KindPtr, Elem: c.next(e, declared, depth)}
 	case dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
 		return c.reference(e, depth)

@@ -114,7 +114,7 @@ AT = "uprobe:BIN:checkout"
 kept = table()
 def orders(e):
     o = e.args.o
-    print("p", o.id, o.note, o.discount, o.part[0] if o.part != None else None, o.number,
+    print("p", o.id, o.note, o.discount, o.part, o.number,
         o.buyer.name if o.buyer != None else None, o.items, len(o.people))
 def pointers(e):
     o = e.args.o
