@@ -23,9 +23,9 @@
 // All functions of a file are run once (program.go), in the order of their addresses (table.go), and each state is said
 // as a rule (rule.go, expression.go) where a rule can say it: about 99.9 % of all can be. What cannot be said has the
 // rule wire.UnwindNone, as has code that the file tells nothing about. Where both sections cover an address,
-// .eh_frame wins. Some code has frames that are known without (stub.go, startup.go, signal.go) or by the code that it
-// calls (kept.go), and Go's has frame pointers and
-// changes of stacks that its linker does not tell of, and a table of its own that strip leaves (golang.go).
+// .eh_frame wins. Some code has frames that are known without (untold.go) or by the code that it calls (kept.go), and
+// Go's has frame pointers and changes of stacks that its linker does not tell of, and a table of its own that strip
+// leaves (golang.go).
 //
 // Files are foreign data: time and memory are in proportion to their size, what is damaged is left out and counted, and
 // nothing panics.
@@ -37,20 +37,6 @@ import (
 
 	"github.com/startrace/startrace/internal/elffile"
 )
-
-// A Row says that from Addr on, which is an address as the file's symbols have it, Rule holds.
-type Row struct {
-	Addr uint64
-	Rule uint32
-}
-
-// Stats are what became of a file's call frame information.
-type Stats struct {
-	Functions int // of both sections
-	Damaged   int // of these, and what could not be read at all: not as the standard has it, or in a way not known here
-	Rows      int // how many Rows gives
-	Unknown   int // rows in functions, where no rule can say what is known
-}
 
 // Rows gives the rules of a file's code by address; no two neighbours are alike, and before the first row nothing is
 // known. A file without call frame information has none, or a few of code that is known without.

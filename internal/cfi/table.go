@@ -8,6 +8,20 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// A Row says that from Addr on, which is an address as the file's symbols have it, Rule holds.
+type Row struct {
+	Addr uint64
+	Rule uint32
+}
+
+// Stats are what became of a file's call frame information.
+type Stats struct {
+	Functions int // of both sections
+	Damaged   int // of these, and what could not be read at all: not as the standard has it, or in a way not known here
+	Rows      int // how many Rows gives
+	Unknown   int // rows in functions, where no rule can say what is known
+}
+
 // uncovered is, while tables are built, the rule of code that nothing is said about. No other rule is this number.
 const uncovered = wire.UnwindNone | 1<<31
 
