@@ -32,8 +32,9 @@ func (b walker) cond(x syntax.Expr) cond {
 		return b.ops().truth(b.either(x, func(x syntax.Expr) val { return condVal(b.cond(x)) }), x.If)
 	case *syntax.CallExpr:
 		return b.ops().truth(b.call(x, true), start(x))
-	case *syntax.Ident:
-		return b.truthOf(x)
+	case *syntax.Ident, *syntax.DotExpr:
+		_, c := b.truthOf(x)
+		return c
 	}
 	return b.ops().truth(b.expr(x), start(x))
 }
@@ -120,16 +121,14 @@ func (b walker) noneTest(x *syntax.BinaryExpr) (cond, bool) {
 		}
 		other = x.Y
 	}
-	v := b.expr(other)
+	v := b.held(other)
 	c := b.ops().isNone(v, x.OpPos)
-	if !c.known {
-		if bind, ok := local(other); ok {
-			_, ofGo := v.obj.(*goValue)
-			if _, list := v.obj.(*heldList); !ofGo && !list { // which keep their parts, and their length
-				c.ifFalse = facts{bind: exprVal(assumeNotNone(b.rv(v, x.OpPos)))}
-			}
-			c.ifTrue = facts{bind: noneVal()}
+	if !c.known && b.keeps(other) {
+		_, ofGo := v.obj.(*goValue)
+		if _, list := v.obj.(*heldList); !ofGo && !list { // which keep their parts, and their length
+			c.ifFalse = b.narrowed(other, exprVal(assumeNotNone(b.rv(v, x.OpPos))))
 		}
+		c.ifTrue = b.narrowed(other, noneVal())
 	}
 	if x.Op == syntax.NEQ {
 		c = negate(c, x.OpPos)
@@ -137,14 +136,14 @@ func (b walker) noneTest(x *syntax.BinaryExpr) (cond, bool) {
 	return c, true
 }
 
-// truthOf is the truth of a name: a true one is not None.
-func (b walker) truthOf(id *syntax.Ident) cond {
-	v := b.ident(id)
-	c := b.ops().truth(v, id.NamePos)
-	if bind, ok := local(id); ok && !c.known && v.expr != nil && v.expr.Type.MayNone {
-		c.ifTrue = facts{bind: exprVal(assumeNotNone(b.rv(v, id.NamePos)))}
+// truthOf is the truth of a name, or of a field of one: a true one is not None.
+func (b walker) truthOf(x syntax.Expr) (val, cond) {
+	v := b.held(x)
+	c := b.ops().truth(v, start(x))
+	if !c.known && v.expr != nil && v.expr.Type.MayNone && b.keeps(x) {
+		c.ifTrue = b.narrowed(x, exprVal(assumeNotNone(b.rv(v, start(x)))))
 	}
-	return c
+	return v, c
 }
 
 func (b walker) binaryExpr(x *syntax.BinaryExpr) val {
@@ -214,9 +213,9 @@ type proved struct {
 func (b walker) proved(x syntax.Expr) proved {
 	var c cond
 	switch x := unparen(x).(type) {
-	case *syntax.Ident:
-		c = b.truthOf(x)
-		return proved{b.expr(x), c.ifTrue, c.ifFalse}
+	case *syntax.Ident, *syntax.DotExpr:
+		v, c := b.truthOf(x)
+		return proved{v, c.ifTrue, c.ifFalse}
 	case *syntax.UnaryExpr:
 		if x.Op != syntax.NOT {
 			return proved{v: b.expr(x)}

@@ -2,6 +2,7 @@ package format
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/startrace/startrace/internal/escape"
@@ -79,6 +80,9 @@ func (f *Format) appendQuoted(dst []byte, p *part, a *Arg) ([]byte, error) {
 	case a.Kind == Bytes:
 		text, _ := cut(a.Str, p.prec, nil)
 		dst = strconv.AppendQuote(append(dst, 'b'), text)
+		if text == a.Str { // behind the quote, as of bytes in a list
+			dst = append(dst, strings.TrimPrefix(a.Text(), a.Str)...)
+		}
 	case p.verb == 'r':
 		dst = f.appendOther(dst, a)
 	default:

@@ -15,8 +15,11 @@ func OnBytes(name string) *starlark.Builtin {
 					return Bytes(v), nil
 				}
 			case Bytes:
-				if name == "str" {
+				switch name {
+				case "str":
 					return starlark.String(v), nil
+				case "repr": // with the mark of bytes that were cut
+					return starlark.String(v.String()), nil
 				}
 			}
 		}

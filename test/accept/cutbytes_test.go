@@ -24,6 +24,9 @@ def h(e):
     own[(b, 1)] = -e.args.count
     print("json", e.args.count, json.encode(b)[-8:], json.encode([{"a": (b,)}])[-10:])
     print("text", e.args.count, (b[-2:],), len(b))
+    d = b[-2:]
+    texts = [repr(d), repr((d,))[1:-2], str([d])[1:-1], "%r" % d, "{!r}".format(d), sprintf("%q", d), sprintf("%r", d)]
+    printf("texts %d %q %q %s\n", e.args.count, d, b[:2], [x for x in texts if x != texts[0]])
     row(b[-2:], (b[-2:],))
 
 probe("syscall:write", inKernel, where = mine)
@@ -47,6 +50,7 @@ func TestCutBytes(t *testing.T) {
 		"text": {
 			`json 4096 0,0,0,0] ,0,0,0]]}]`, `json 4097 0,"…"] ,"…"]]}]`,
 			`text 4096 (b"\x00\x00",) 4096`, `text 4097 (b"\x00\x00"…,) 4096`,
+			`texts 4096 b"\x00\x00" b"\x00\x00" []`, `texts 4097 b"\x00\x00"… b"\x00\x00" []`,
 			`kernel 4096 4096 1`, `kernel 4096 4097 1`,
 			`user 4096 4096`, `user 4096 4097`, `user 2 -4096`, `user 2 -4097`,
 		},
