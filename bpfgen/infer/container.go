@@ -96,10 +96,8 @@ func (t *contType) finish() *tree.Container {
 	if out.Key.Kind == types.Bot {
 		out.Key = types.NoneT
 	}
-	if t.c.Kind == plan.Table && out.Value.Kind == types.Bot {
-		out.Value = types.I64 // only user space sets it
-	}
-	if out.Value.Kind == types.Bot {
+	unsaid := out.Value.Kind == types.Bot // only user space sets it
+	if unsaid {
 		out.Value = types.I64
 	}
 	if t.keyed || out.Key.Kind != types.None { // FAULT alone has no kind of its own
@@ -107,6 +105,7 @@ func (t *contType) finish() *tree.Container {
 	}
 	if !t.c.Kind.IsAggregation() && t.c.Kind != plan.Group {
 		out.ValueLayout = layout.Value(out.Value)
+		out.ValueLayout.Unsaid = unsaid && t.c.Kind == plan.Table
 	}
 	return out
 }

@@ -126,6 +126,9 @@ type Fixed struct {
 	// Type has the places of the leaves, from the start of the key or value.
 	Type Type
 	Size int // a multiple of 8
+	// Unsaid is set for the values of a table of which no kernel half says what they are, as where they only ask
+	// whether a key is there. They are ints.
+	Unsaid bool
 }
 
 // Widths of ints that are shown as texts: a number of ns with its unit, and a time in ns since 1970.

@@ -36,7 +36,12 @@ func (b *base) encodeValue(v starlark.Value) ([]byte, error) {
 	_, layout := b.be.Layout()
 	clear(b.val)
 	if err := Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, v), b.val); err != nil {
-		return nil, fmt.Errorf("value of %s: %w", b, err)
+		hint := ""
+		if layout.Unsaid {
+			hint = "; kernel halves only ask whether a key is there, which does not say what the values are: " +
+				"write ints, as 1, or have a kernel half take the value, as .get(key, False) does"
+		}
+		return nil, fmt.Errorf("value of %s: %w%s", b, err, hint)
 	}
 	return b.val, nil
 }
