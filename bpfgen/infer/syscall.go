@@ -18,7 +18,7 @@ func (pr *probe) systemCalls(t *points.Target, s *points.SystemCalls) {
 	id := len(pr.u.res.Tree.Spans)
 	span := &tree.Span{Probe: pr.p.ID, Size: plan.DefaultSize, Pos: pr.p.Pos}
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, span)
-	span.Check, span.Exempt = pr.u.spanCheck(s.List)
+	span.Check, span.Exempt = pr.u.spanCheck(s)
 	w := &syscallWalk{pr: pr, t: t, of: s, span: span,
 		enter: pr.syscallProgram(t, id, tree.SyscallEnter{Exact: s.Exact}, "in"),
 		exit:  pr.syscallProgram(t, id, tree.SyscallExit{Exact: s.Exact}, "out")}
@@ -37,8 +37,8 @@ func (pr *probe) systemCalls(t *points.Target, s *points.SystemCalls) {
 // spanCheck gives the registers by which the end of a call is known to belong
 // to its start, on kernels where calls can be missed. arm64 returns the result
 // in the register of the first argument.
-func (u *unit) spanCheck(list []kernel.Syscall) (check, exempt []int) {
-	if !u.facts.MissesCalls() || u.plan.Exact {
+func (u *unit) spanCheck(s *points.SystemCalls) (check, exempt []int) {
+	if !u.facts.MissesCalls() || s.Exact {
 		return nil, nil
 	}
 	regs := kernel.RegisterOffsets("")
@@ -47,7 +47,7 @@ func (u *unit) spanCheck(list []kernel.Syscall) (check, exempt []int) {
 			check = append(check, off)
 		}
 	}
-	for _, sc := range list {
+	for _, sc := range s.List {
 		if readsAtStart(&sc) {
 			exempt = append(exempt, sc.Nr)
 		}

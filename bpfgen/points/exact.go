@@ -10,7 +10,17 @@ import (
 // by kprobes and by the perf events of other tracepoints, those of all system calls among them.
 
 // mustMissNone reports whether ways must be taken that this kernel lets miss no call.
-func (s search) mustMissNone() bool { return s.Exact && s.Facts.MissesCalls() }
+func (s search) mustMissNone() bool { return s.Exact == plan.ExactAll && s.Facts.MissesCalls() }
+
+// callsMissNone reports the same of syscall:, whose programs see all system calls in either form: the one that misses
+// none costs a tenth more. It wants perf events and files of tracefs, which not everybody may have.
+func callsMissNone(f *Finder) bool {
+	if f.Exact == plan.ExactNone || !f.Facts.MissesCalls() {
+		return false
+	}
+	_, err := f.Facts.Tracepoint("raw_syscalls", "sys_enter")
+	return f.Exact == plan.ExactAll || err == nil && !f.Facts.Features().PerfDenied
+}
 
 // warnPreempted says of a pattern whose programs may be preempted what would miss nothing in its place.
 func (s search) warnPreempted(p *plan.Pattern) {

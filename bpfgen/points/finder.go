@@ -32,8 +32,8 @@ type Finder struct {
 	Target plan.Target
 	// Unsafe: points may stand where nobody knows that they do no harm (--unsafe).
 	Unsafe bool
-	// Exact: no call may be missed where the kernel preempts programs (--exact).
-	Exact bool
+	// Exact says where no call may be missed on kernels that preempt programs (--exact).
+	Exact plan.Exactness
 	// Late: only points are wanted that are new since the plan was compiled, because a module was loaded.
 	Late bool
 	// Replaced is a file of programs that has become another one since: the points in it are wanted, all of which are

@@ -32,7 +32,7 @@ func (s search) syscalls(p *plan.Pattern) []*Target {
 	if naming.IsPattern(name) {
 		name = "syscalls"
 	}
-	return []*Target{{Source: &SystemCalls{List: list, All: p.Args[0] == "*", Exact: s.mustMissNone()},
+	return []*Target{{Source: &SystemCalls{List: list, All: p.Args[0] == "*", Exact: callsMissNone(s.Finder)},
 		Text: p.Provider + ":" + p.Args[0], Name: name, Pos: p.Pos}}
 }
 

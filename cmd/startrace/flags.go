@@ -54,8 +54,8 @@ func settingsFlags(set *flags.Set, s *session.Settings) {
 	set.Text(flags.Flag{Long: "names", Value: "FORM", Words: []string{"short", "full"},
 		Help: "Names of C++ and Rust: short (the default), or full, with parameters and the arguments of templates."},
 		&s.Names)
-	set.Switch(flags.Flag{Long: "exact",
-		Help: "Miss no call where the kernel preempts programs (6.19 on); calls take longer."}, &s.Exact)
+	set.Choice(flags.Flag{Long: "exact", Help: "Miss no call where the kernel preempts programs (6.19 on); all calls " +
+		"take longer. --no-exact: let it preempt also those of syscall:, which else miss none."}, &s.Exact)
 	set.Switch(flags.Flag{Long: "check",
 		Help: "Verify what each pass of the compiler has made of a program; the start takes longer."}, &s.Check)
 

@@ -14,8 +14,8 @@ import (
 
 // Features tries what the running kernel can do. For some answers it makes a link or a probe that the kernel must
 // refuse, and takes the kind of refusal for the answer; no program runs for it. What nothing tells but the version is
-// taken from that. A way that this process may not use counts as missing, but for KprobeDenied, and so does one that is
-// switched off.
+// taken from that. A way that this process may not use counts as missing, but for KprobeDenied and PerfDenied, and so
+// does one that is switched off.
 func Features() kernel.Features {
 	f := kernel.Features{Why: map[string]string{}}
 	f.Kprobe = hasSource("kprobe", "CONFIG_KPROBES", f.Why)
@@ -33,6 +33,7 @@ func Features() kernel.Features {
 	}
 	if held, err := kernel.OwnCapabilities(); err == nil && held.Effective>>unix.CAP_SYS_ADMIN&1 == 0 {
 		f.KprobeDenied = f.Kprobe && denied(askNowhere(surelyShared[0]))
+		f.PerfDenied = denied(tryCounter(unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_DUMMY))
 	}
 	f.Cookies = tryCookies() == nil
 	return f

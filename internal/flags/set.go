@@ -41,6 +41,18 @@ func (s *Set) Switch(f Flag, to *bool) {
 	})
 }
 
+// Choice adds a flag that is on, off, or nil where it is not given.
+func (s *Set) Choice(f Flag, to **bool) {
+	on := false
+	s.Switch(f, &on)
+	last := len(s.take) - 1
+	take := s.take[last]
+	s.take[last] = func(w Word) error {
+		*to = &on
+		return take(w)
+	}
+}
+
 // Texts adds a flag that can be given several times.
 func (s *Set) Texts(f Flag, to *[]string) {
 	s.Func(f, func(w Word) error {

@@ -179,6 +179,8 @@ type Features struct {
 	// KprobeDenied: probes of kernel functions that stand alone are refused to this
 	// process, as perf events are where kernel.perf_event_paranoid is 3.
 	KprobeDenied bool
+	// PerfDenied: so are all perf events.
+	PerfDenied bool
 	// UprobeSession: such a link runs one program at the entry and at the return
 	// (6.13), as KprobeSession does.
 	UprobeSession bool

@@ -42,8 +42,8 @@ type Plan struct {
 	Stacks int
 	// Unsafe lets kernel halves change what they trace (--unsafe).
 	Unsafe bool
-	// Exact: points may miss no call because the kernel preempts their programs (--exact).
-	Exact bool
+	// Exact says which points may miss no call because the kernel preempts their programs (--exact).
+	Exact Exactness
 	// Target restricts all probes to a process; see Target.
 	Target Target
 	// Placement is for tests.
@@ -206,3 +206,15 @@ func (p *Plan) ProbeName(id int) string {
 	}
 	return "the script"
 }
+
+// An Exactness says which points may miss no call on kernels that preempt programs.
+type Exactness int
+
+const (
+	// ExactCalls is syscall:, which that costs little, where the kernel lets it.
+	ExactCalls Exactness = iota
+	// ExactAll is all of which that can be had (--exact).
+	ExactAll
+	// ExactNone is none, so that no program holds up what is more urgent (--no-exact).
+	ExactNone
+)

@@ -59,8 +59,9 @@ type Settings struct {
 	AllowRun bool
 	// Unsafe lets scripts change what is traced.
 	Unsafe bool
-	// Exact lets no program miss calls because the kernel preempts it (--exact).
-	Exact bool
+	// Exact lets no program miss calls because the kernel preempts it (--exact), or lets all (--no-exact); nil: those
+	// miss none which that costs little.
+	Exact *bool
 }
 
 // TakeMemory takes the size of --memory.

@@ -159,7 +159,7 @@ func scriptName(o *Options) string {
 func (s *session) whole() *parts.Part {
 	p := s.host.Plan()
 	s.limitText(p)
-	p.Unsafe, p.Exact = s.Unsafe, s.Exact
+	p.Unsafe, p.Exact = s.Unsafe, exactness(s.Exact)
 	if s.Twins != nil {
 		p.Placement = plan.InBoth
 	}
@@ -183,4 +183,15 @@ func warnIn(o Options) func(plan.Pos, string) {
 	}
 	messages := &output.Messages{W: w, Quiet: o.Quiet}
 	return func(pos plan.Pos, msg string) { messages.Sayf("%s: warning: %s", pos, msg) }
+}
+
+// exactness is what --exact asks for, nil: it was not given.
+func exactness(given *bool) plan.Exactness {
+	switch {
+	case given == nil:
+		return plan.ExactCalls
+	case *given:
+		return plan.ExactAll
+	}
+	return plan.ExactNone
 }

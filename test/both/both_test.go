@@ -61,7 +61,8 @@ func run(file, command string, args []string) int {
 	if os.Getenv(plainly) != "" {
 		o.Twins = nil
 	}
-	o.Command, o.Quiet, o.Format, o.Exact = command, true, "text", true
+	exact := true
+	o.Command, o.Quiet, o.Format, o.Exact = command, true, "text", &exact
 	var err error
 	if a.Exit, err = session.Run(o); err != nil {
 		a.Err = err.Error()
