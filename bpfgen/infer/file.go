@@ -68,7 +68,8 @@ func (b memory) file(fd val, pos plan.Pos) *tree.Expr {
 	if !ok {
 		wrong(pos, "the kernel's types have no struct file")
 	}
-	fdt := b.bind("", b.attributes().attr(b.attributes().attr(exprVal(b.task(pos)), "files", pos), "fdt", pos), pos)
+	files := trusted(b.attributes().attr(exprVal(b.task(pos)), "files", pos))
+	fdt := b.bind("", trusted(b.attributes().attr(files, "fdt", pos)), pos)
 	n := b.bind("", exprVal(b.num(fd, pos)), pos).expr
 	n = orConst(n, fd, pos)
 	most := b.rv(b.attributes().attr(fdt, "max_fds", pos), pos)
@@ -84,6 +85,17 @@ func (b memory) file(fd val, pos plan.Pos) *tree.Expr {
 	entry := load(memPlace{at, 0, tree.Kernel, b.body}, t, pos)
 	none := convert(constExpr(plan.None{}, pos), entry.Type.OrNone())
 	return op(tree.OpCond, entry.Type.OrNone(), inside, convert(entry, entry.Type.OrNone()), none)
+}
+
+// trusted is v, a pointer that only the kernel sets, as one to memory of the kernel: no program asks at run time whose
+// it is.
+func trusted(v val) val {
+	if v.expr != nil && v.expr.Type.Kind == types.Ptr {
+		e := *v.expr
+		e.Type.Trusted = true
+		v.expr = &e
+	}
+	return v
 }
 
 // orConst is n, or the constant that it was made of.
