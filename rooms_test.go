@@ -99,6 +99,35 @@ func TestNamedFiles(t *testing.T) {
 	}
 }
 
+// What docs/architecture.md says to be in a file of Go is there: who is to change it looks for the name.
+func TestNamedParts(t *testing.T) {
+	data, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(string(data)), " ")
+	inFile := regexp.MustCompile("`(\\w+)`,? (?:in|of) `([\\w/.-]+/[\\w.-]+\\.go)`")
+	ofFile := regexp.MustCompile("`([\\w/.-]+/[\\w.-]+\\.go)` \\(`(\\w+)`\\)")
+	var named [][2]string // a name, and the file that has it
+	for _, m := range inFile.FindAllStringSubmatch(text, -1) {
+		named = append(named, [2]string{m[1], m[2]})
+	}
+	for _, m := range ofFile.FindAllStringSubmatch(text, -1) {
+		named = append(named, [2]string{m[2], m[1]})
+	}
+	if len(named) < 50 {
+		t.Errorf("docs/architecture.md says of %d names in which file they are, want 50 at least", len(named))
+	}
+	for _, n := range named {
+		code, err := os.ReadFile(n[1])
+		if err != nil {
+			t.Error(err)
+		} else if !regexp.MustCompile(`\b` + n[0] + `\b`).Match(code) {
+			t.Errorf("docs/architecture.md says that %s is in %s, which does not have it", n[0], n[1])
+		}
+	}
+}
+
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
