@@ -170,16 +170,38 @@ func (k *kernelPart) readable(body []syntax.Stmt) bool {
 	may := func(id int) bool { return changed[id] || k.asked(id) && !does.containers[id] }
 	for _, s := range body {
 		syntax.Walk(s, func(n syntax.Node) bool {
-			if id, is := n.(*syntax.Ident); is && ok {
-				ok = !mayChange(k.value(id))
-				for reached := range reachedFrom(k.value(id), map[*plan.Func]bool{}) {
-					ok = ok && may(reached)
-				}
+			x, is := n.(syntax.Expr)
+			if !is || !ok {
+				return ok
 			}
-			return ok
+			v, named := k.named(x)
+			if !named {
+				return true
+			}
+			ok = !mayChange(v)
+			for reached := range reachedFrom(v, map[*plan.Func]bool{}) {
+				ok = ok && may(reached)
+			}
+			return false
 		})
 	}
 	return ok
+}
+
+// named is the value of a name, or of a field of a record of the script by its name.
+func (l *laterPart) named(x syntax.Expr) (plan.Value, bool) {
+	switch x := x.(type) {
+	case *syntax.Ident:
+		return l.value(x), true
+	case *syntax.DotExpr:
+		of, _ := l.named(x.X)
+		if r, ok := of.(plan.Record); ok {
+			if i := slices.IndexFunc(r, func(f plan.RecordField) bool { return f.Name == x.Name.Name }); i >= 0 {
+				return r[i].Value, true
+			}
+		}
+	}
+	return nil, false
 }
 
 // reachedFrom are the containers that a value is, that are in it, or that a function has.

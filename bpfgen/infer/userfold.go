@@ -47,7 +47,7 @@ func (u arguments) foldFunc(fn *plan.Func, x *syntax.CallExpr, vals []uval) (val
 
 // computed walks a function for its value alone, and leaves nothing else of the walk.
 func (b inliner) computed(fn *plan.Func, args []arg, pos plan.Pos) (out val, ok bool) {
-	if capturesChanging(fn, map[*plan.Func]bool{}) {
+	if mayChange(fn) {
 		return val{}, false // the list may be another one when the event comes
 	}
 	m := b.mark()
@@ -77,31 +77,6 @@ func constantOf(v val) plan.Value {
 	return out
 }
 
-// capturesChanging reports whether a function reaches a list or a dict of the script.
-func capturesChanging(fn *plan.Func, seen map[*plan.Func]bool) bool {
-	if seen[fn] {
-		return false
-	}
-	seen[fn] = true
-	changes := func(v plan.Value) bool {
-		if f, ok := v.(*plan.Func); ok {
-			return capturesChanging(f, seen)
-		}
-		return mayChange(v)
-	}
-	for _, v := range fn.Names {
-		if changes(v) {
-			return true
-		}
-	}
-	for _, v := range slices.Concat(fn.Free, fn.Defaults) {
-		if changes(v) {
-			return true
-		}
-	}
-	return false
-}
-
 // resultKnown is the value of a function inside the handler that was walked for a call, if that is known.
 func resultKnown(returns []uval, falls bool) (uval, bool) {
 	if falls || len(returns) != 1 {
@@ -111,10 +86,21 @@ func resultKnown(returns []uval, falls bool) (uval, bool) {
 	return knownVal(v.v), v.known && !v.part && fold.Unchanging(v.v.c)
 }
 
-// mayChange reports whether a value is a list or a dict, or a function that has one.
-func mayChange(v plan.Value) bool {
-	if fn, ok := v.(*plan.Func); ok {
-		return capturesChanging(fn, map[*plan.Func]bool{})
+// mayChange reports whether a value is a list or a dict, has one in it, or is a function that has one.
+func mayChange(v plan.Value) bool { return reachesChanging(v, map[*plan.Func]bool{}) }
+
+func reachesChanging(v plan.Value, seen map[*plan.Func]bool) (found bool) {
+	reaches := func(x plan.Value) bool { return reachesChanging(x, seen) }
+	fn, ok := v.(*plan.Func)
+	if !ok {
+		return v != nil && fold.MayChange(v) || slices.ContainsFunc(valuesIn(v), reaches)
 	}
-	return v != nil && fold.MayChange(v)
+	if seen[fn] {
+		return false
+	}
+	seen[fn] = true
+	for _, x := range fn.Names {
+		found = found || reaches(x)
+	}
+	return found || slices.ContainsFunc(slices.Concat(fn.Free, fn.Defaults), reaches)
 }
