@@ -5,6 +5,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/bpfgen/unwind"
+	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/wire"
 )
 
@@ -38,8 +39,17 @@ func (b stacks) walked(m *region, n int64, none func()) *ir.Value {
 	}
 	// Where the program itself lies in no mapping the table is of another one, which the process was until just now, or
 	// the kernel could not look.
-	for _, why := range []int64{wire.UnwindNoMapping, wire.UnwindNoTable} {
-		b.unless(ir.EQ, b.Op(ir.OpOr, b.Imm(ir.OpShl, w.Count(), 8), w.Why()), 1<<8|why, without)
+	first := func(why int64, then func()) {
+		b.unless(ir.EQ, b.Op(ir.OpOr, b.Imm(ir.OpShl, w.Count(), 8), w.Why()), 1<<8|why, then)
+	}
+	for _, why := range []int64{wire.UnwindNoTable, wire.UnwindNoMapping} {
+		first(why, func() {
+			b.unless(ir.EQ, w.Pending(), 0, func() {
+				b.unlessInExec(none)
+				without()
+			})
+			without()
+		})
 	}
 	b.jumpWith(out, intVal(types.U64, w.Count()))
 	b.enter(other)
@@ -201,17 +211,36 @@ func (b stacks) unlessOfUser(saved *ir.Value, at func(*ir.Value, int64) *ir.Valu
 	b.unless(ir.NE, b.Imm(ir.OpAnd, at(saved, b.Arch.Mode), b.Arch.ModeMask), user, other)
 }
 
+// unlessInExec runs other where the task is within exec. What it has of registers is that of the program which was
+// replaced.
+func (b stacks) unlessInExec(other func()) {
+	saved, _ := b.taskRegisters()
+	if b.prog.Attach.Kind().InUser() || saved == nil {
+		return
+	}
+	number := b.syscallNumber(saved)
+	for _, exec := range b.Arch.Execs {
+		if exec < kernel.CompatBase {
+			b.unless(ir.EQ, number, int64(exec), other)
+		}
+	}
+}
+
+// syscallNumber is that of the system call of the task, below 0 in none.
+func (b stacks) syscallNumber(saved *ir.Value) *ir.Value {
+	size := int64(b.Arch.SyscallSize)
+	b.Call(helperProbeReadKernel, b.temp(), b.Const(size), b.Add(saved, b.Arch.Syscall))
+	return b.Extend(b.Load(int(size), b.temp(), 0), int(8*size), true)
+}
+
 // behindSyscall is 1 if the task has made a system call and pc stands behind the instruction that did so, else 0. The
 // number of a call alone does not say it, for execve ends at the begin of another program, and a signal at that of its
 // handler.
 func (b stacks) behindSyscall(saved, pc *ir.Value) *ir.Value {
 	out := b.newJoin(types.U64)
 	no := func() { b.jumpWith(out, intVal(types.U64, b.Const(0))) }
-	size := int64(b.Arch.SyscallSize)
-	b.Call(helperProbeReadKernel, b.temp(), b.Const(size), b.Add(saved, b.Arch.Syscall))
-	number := b.Extend(b.Load(int(size), b.temp(), 0), int(8*size), true)
-	b.unless(ir.SLT, number, 0, no)
-	size = b.Arch.SyscallCodeSize
+	b.unless(ir.SLT, b.syscallNumber(saved), 0, no)
+	size := b.Arch.SyscallCodeSize
 	failed := b.Call(helperProbeReadUser, b.temp(), b.Const(size), b.Add(pc, -size))
 	b.unless(ir.NE, failed, 0, no)
 	b.unless(ir.NE, b.Load(int(size), b.temp(), 0), b.Arch.SyscallCode, no)

@@ -96,8 +96,10 @@ func (s *step) area(known *ir.Block) {
 	}
 	nothing := s.NewBlock()
 	rc := s.FindArea(s.pc)
-	s.Unless(ir.NE, rc, 0, func() { // the lock of the memory is taken, if not that nothing is mapped
-		s.pendingIf(s.Cmp(ir.NE, rc, s.Const(noArea)))
+	s.orElse(ir.EQ, rc, noArea, nothing)
+	s.Unless(ir.NE, rc, 0, func() { // the lock of the memory is taken
+		s.endIf(ir.NE, s.get(stateBehind), behindCall, wire.UnwindNoTable)
+		s.pendingIf(s.Const(1))
 		s.Jump(nothing)
 	})
 	s.orElse(ir.EQ, s.Imm(ir.OpAnd, s.areaWord(areaFlags), executable), 0, nothing)

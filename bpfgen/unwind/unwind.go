@@ -170,6 +170,9 @@ func (w *Walk) Why() *ir.Value {
 	return w.Op(ir.OpXor, why, w.Op(ir.OpMul, differ, w.get(statePending)))
 }
 
+// Pending is 1 where the walk has come through code whose rules were not there yet, else 0.
+func (w *Walk) Pending() *ir.Value { return w.get(statePending) }
+
 // Fail notes that there was no table to walk by.
 func (w *Walk) Fail() { w.set(stateWhy, w.Const(wire.UnwindNoTable)) }
 

@@ -109,13 +109,11 @@ func packingBytes(elf *elffile.File) uint64 {
 
 // readFile reads a file and lets those know who wait for it. What is wrong with the file leaves it without rules.
 func (k *Keeper) readFile(f *file, from contents) {
-	k.turn <- struct{}{}
-	defer func() { <-k.turn }()
-	defer from.Close()
+	elf, end, err := k.begin(from)
+	defer end()
 	if k.isClosed() {
 		return
 	}
-	elf, err := from.open()
 	switch {
 	case err != nil:
 		k.done(f, packedFile{}, nil)
@@ -123,7 +121,7 @@ func (k *Keeper) readFile(f *file, from contents) {
 	case k.shares(f, buildOf(elf)):
 		return
 	}
-	leave, err := k.room.Enter(packingBytes(elf))
+	leave, err := k.room.Enter(k.packing(elf))
 	if err != nil {
 		k.unread(err)
 		k.done(f, packedFile{}, nil)
@@ -140,6 +138,26 @@ func (k *Keeper) readFile(f *file, from contents) {
 	}
 	k.done(f, packed, r)
 	k.growAhead()
+}
+
+// begin opens a file when it is its turn, and gives what ends that. Of large files one is read at a time: small ones do
+// not wait behind them.
+func (k *Keeper) begin(from contents) (elf *elffile.File, end func(), err error) {
+	k.turn <- struct{}{}
+	small := func() {
+		_ = from.Close()
+		<-k.turn
+	}
+	if elf, err = from.open(); err != nil || k.packing(elf) < largeFile {
+		return elf, small, err
+	}
+	<-k.turn
+	k.large <- struct{}{}
+	k.turn <- struct{}{}
+	return elf, func() {
+		small()
+		<-k.large
+	}, nil
 }
 
 // unread says why there was no room for the rules of a file.

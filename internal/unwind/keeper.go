@@ -29,6 +29,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/mapping"
 	"github.com/startrace/startrace/internal/until"
 	"github.com/startrace/startrace/internal/wire"
@@ -57,6 +58,8 @@ type Keeper struct {
 	// source says which file some code is of.
 	source func(*Mapped) (id any, open func() (contents, error))
 	close  func() error
+	// packing is about how many bytes it takes to read the rules of a file.
+	packing func(*elffile.File) uint64
 
 	mu sync.Mutex // guards what is below
 	shelf
@@ -81,9 +84,10 @@ type Keeper struct {
 	made    int
 	// settling is held by who waits for programs in the kernel.
 	settling sync.Mutex
-	// turn bounds how many files are read at the same time, and room lets in who reads one.
-	turn chan struct{}
-	room until.Room
+	// turn bounds how many files are read at the same time, large how many of these are large, and room lets in who
+	// reads one.
+	turn, large chan struct{}
+	room        until.Room
 }
 
 // A traced process is one that has a table, or will get one when files have been read.
@@ -118,10 +122,10 @@ func newKeeper(to kernel, tables int, o Options) *Keeper {
 		chunks = o.Chunks
 	}
 	return &Keeper{
-		kernel: to, source: source, close: func() error { return nil }, shelf: newShelf(chunks),
+		kernel: to, source: source, packing: packingBytes, close: func() error { return nil }, shelf: newShelf(chunks),
 		slots: newSlots(tables), processes: map[int]*traced{}, unplaced: map[*layout]bool{},
 		read: make(chan struct{}), told: map[string]bool{}, turn: make(chan struct{}, mostAtOnce),
-		room: o.Room,
+		large: make(chan struct{}, mostAtOnce-1), room: o.Room,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/wire"
 )
 
@@ -57,6 +58,55 @@ func TestFirstTable(t *testing.T) {
 	if m.shown[1] != m.shown[2] {
 		t.Error("a process and its copy have two tables")
 	}
+}
+
+// Large files, which take long, do not hold up small ones. Here each large one takes until the test says so.
+func TestLargeFilesWait(t *testing.T) {
+	m, k := settledTables(8, Options{})
+	k.packing = func(elf *elffile.File) uint64 { return uint64(len(elf.Path)) * largeFile }
+	var reading sync.Mutex
+	k.source = func(c *Mapped) (any, func() (contents, error)) {
+		id, open := sourceOfNumber(c)
+		return id, func() (contents, error) {
+			c, err := open()
+			if id.(numbered).number < 5 {
+				c = largeContents{c, &reading}
+			}
+			return c, err
+		}
+	}
+	reading.Lock()
+	k.Set(1, 0, codeOf(numbered{1, 2}, numbered{2, 2}, numbered{3, 2}, numbered{4, 2}, numbered{5, 2}))
+	k.mu.Lock()
+	for k.reading > 4 {
+		read := k.read
+		k.mu.Unlock()
+		<-read
+		k.mu.Lock()
+	}
+	k.mu.Unlock()
+	if entryAt(m, 1, 5) == wire.UnwindPending {
+		t.Error("the small file waits")
+	}
+	reading.Unlock()
+	k.Await(1 << 40)
+	if n := rulesOf(t, m, 1); n != 5 {
+		t.Errorf("%d files in the end", n)
+	}
+}
+
+// largeContents are those of a large file, which cannot be read as long as a lock is held.
+type largeContents struct {
+	contents
+	until *sync.Mutex
+}
+
+func (largeContents) open() (*elffile.File, error) { return &elffile.File{Path: "x"}, nil }
+
+func (l largeContents) pack(elf *elffile.File) (packedFile, []byte) {
+	l.until.Lock()
+	defer l.until.Unlock()
+	return l.contents.pack(elf)
 }
 
 // waits are contents that cannot be read as long as a lock is held.

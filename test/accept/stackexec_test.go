@@ -60,3 +60,19 @@ probe("uprobe:%s:inner", tell)
 		t.Errorf("%d of one and %d of two, want %d and %d: %v", first, second, times+1, times, counts)
 	}
 }
+
+// A program within exec has no stack any more: what it was is gone, and nothing has run yet of what it becomes. Where
+// the kernel does not say what is mapped, before 5.17, a stack is at most one address that says it is too early.
+//
+// > A program within exec has no stack.
+func TestStackWithinExec(t *testing.T) {
+	bin := traceable(t, "chain-frameless")
+	text := `probe("t:task:task_rename", lambda e: print(str(e.ustack()).replace("\n", "")))`
+	e := startrace(t, "-q", "-e", text, "-c", bin+" brief 20").ok(t)
+	none := strings.Count(e.stdout, "(no user stack: ")
+	all := strings.Count(e.stdout, "\n")
+	if early := strings.Count(e.stdout, "before it was known"); none+early != all || all < 20 ||
+		atLeast(t, 5, 17) && none != all {
+		t.Errorf("%d programs begin, %d of them have no stack:\n%s", all, none, e.stdout)
+	}
+}
