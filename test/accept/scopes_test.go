@@ -121,6 +121,25 @@ at_exit(lambda: [printf("%d: %d\n", pid, calls) for (pid, traced), calls in n.it
 	}
 }
 
+// The function of an event at a system call runs for the processes that were traced when it began, whatever it changes.
+//
+// > Of a call with a start and an end, as at `syscall:`, it runs for those that were traced at the start.
+func TestCallsOfTraced(t *testing.T) {
+	needTracing(t)
+	a, other := newWork(t, "a", 100), newWork(t, "other", 25)
+	const text = `
+n = table()
+def call(e):
+    n[e.pid] = n.get(e.pid, 0) + 1  # one thread each
+    return record(time = e.time)
+probe(event(("syscall:getppid", call)), kernel = lambda e: None)
+` + attached + `
+at_exit(lambda: [printf("%d: %d\n", pid, calls) for pid, calls in n.items()])
+`
+	of := []string{"-p", fmt.Sprint(a.cmd.Process.Pid)}
+	runScope(t, text, of, true, map[string]int{"a": 100}, other, a)
+}
+
 // What a process has started before the run is followed, too, and what that starts.
 //
 // > With `-f` also their children are, those that there are and those that are started later.
