@@ -118,13 +118,6 @@ func Generate(u *tree.Unit, o Options) (_ *Unit, err error) {
 	}
 	g.shared.HasLoop, g.shared.HasTaskRegs, g.shared.Unwind = o.HasLoop, o.HasTaskRegs, !o.NoUnwind
 	g.addThreadPrograms(u)
-	for _, p := range u.Programs {
-		if t, ok := g.threads[p]; ok {
-			if err := checkSpans(u, t.spans); err != nil {
-				return nil, fmt.Errorf("generate: %w", err)
-			}
-		}
-	}
 	g.atLocks = slices.ContainsFunc(u.Programs, atLocks)
 	shareCode(u)
 	for i := 0; i < len(u.Programs); i++ { // splitting appends programs

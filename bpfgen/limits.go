@@ -21,9 +21,6 @@ import (
 const (
 	// maxMaps is MAX_USED_MAPS of include/linux/bpf_verifier.h.
 	maxMaps = 64
-	// spanMaps are those that a program which follows threads uses besides a map
-	// for each span.
-	spanMaps = 2
 	// maxScratch is the greatest value of a per-CPU array, PCPU_MIN_UNIT_SIZE of
 	// include/linux/percpu.h, without the word that lower puts before it.
 	maxScratch = 32<<10 - lower.ScratchHeader
@@ -74,20 +71,6 @@ func checkMaps(funcs []*ir.Func, limit int) error {
 		"each table, cell and aggregation is one, and startrace needs some itself; "+
 		"split the handler into several probes, or keep several values in one table under different keys",
 		len(seen), maxMaps)
-}
-
-// checkSpans refuses more spans by thread than the program that follows threads has
-// maps for, at the first one too many.
-func checkSpans(u *tree.Unit, spans []int) error {
-	const most = maxMaps - spanMaps
-	if len(spans) <= most {
-		return nil
-	}
-	pos := u.Spans[spans[most]].Pos
-	return limitf(pos, "the script has %d probes and spans that pair a start and an end by thread, "+
-		"as those at syscall: and func: do, and %d are the most: each keeps what is open in a map of its own, "+
-		"and one program of the kernel's follows the threads of all; give one probe several points (a list, "+
-		"or a pattern as \"syscall:open*\"), or one handler all that there is to do at a point", len(spans), most)
 }
 
 func checkScratch(f *ir.Func) error {

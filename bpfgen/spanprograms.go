@@ -1,6 +1,7 @@
 package bpfgen
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +15,8 @@ import (
 // SpanExec gives the entries of a thread to its new number, and comes before all
 // others that are attached there. SpanExit forgets threads that end, and comes
 // after all others. A probe that itself looks at threads that end has one of its
-// own, SpanExit with its number, so that attaching the probe keeps the order.
+// own, SpanExit with its number, so that attaching the probe keeps the order. There are
+// further ones of both, with the number of a span, where there are many spans.
 // callExec closes the calls of user code that exec leaves, callFree those of threads that have ended; there are
 // several, with numbers, where there are many spans.
 const (
@@ -42,7 +44,7 @@ func (g *generator) addThreadPrograms(u *tree.Unit) {
 	g.threads = map[*tree.Program]threadProgram{}
 	// A tree that is generated again has them already.
 	u.Programs = slices.DeleteFunc(u.Programs, func(p *tree.Program) bool {
-		return p.Name == SpanExec || IsCallExec(p.Name) || IsCallFree(p.Name) || IsSpanExit(p)
+		return IsSpanExec(p.Name) || IsCallExec(p.Name) || IsCallFree(p.Name) || IsSpanExit(p)
 	})
 	seeing := seeExits(u)
 	var all, calls, nested []int
@@ -71,15 +73,30 @@ func (g *generator) addThreadPrograms(u *tree.Unit) {
 	if len(all) == 0 {
 		return
 	}
-	g.addThreadProgram(SpanExec, -1, execPoint, threadProgram{g.shared.SpanExec, all})
+	g.addSpanPrograms(SpanExec, SpanExec, -1, execPoint, threadProgram{g.shared.SpanExec, all})
 	for _, probe := range sortedKeys(exits) {
 		name := SpanExit
 		if probe >= 0 {
 			name += "_" + strconv.Itoa(probe)
 		}
-		g.addThreadProgram(name, probe, exitPoint, threadProgram{g.shared.SpanExit, exits[probe]})
+		g.addSpanPrograms(name, SpanExit, probe, exitPoint, threadProgram{g.shared.SpanExit, exits[probe]})
 	}
 }
+
+// addSpanPrograms adds programs for the spans by thread of t: the first one by its name, further ones by their kind and
+// the first of their spans.
+func (g *generator) addSpanPrograms(name, kind string, probe int, point string, t threadProgram) {
+	for part := range slices.Chunk(t.spans, spansPerProgram) {
+		if part[0] != t.spans[0] {
+			name = fmt.Sprintf("%s_s%d", kind, part[0])
+		}
+		g.addThreadProgram(name, probe, point, threadProgram{t.build, part})
+	}
+}
+
+// spansPerProgram is how many spans a SpanExec or SpanExit is for: each span has two maps, of those that a program may
+// use, and the program has two of its own.
+const spansPerProgram = maxMaps/2 - 1
 
 // addCallPrograms adds programs for the spans of calls.
 func (g *generator) addCallPrograms(name, point string, build func(*tree.Program, []int) (*ir.Func, error),
@@ -108,6 +125,9 @@ func IsCallExec(name string) bool { return strings.HasPrefix(name, callExec) }
 
 // IsCallFree reports whether name is that of a callFree, of some spans.
 func IsCallFree(name string) bool { return strings.HasPrefix(name, callFree) }
+
+// IsSpanExec reports whether name is that of a SpanExec, of all spans or of some.
+func IsSpanExec(name string) bool { return strings.HasPrefix(name, SpanExec) }
 
 // IsSpanExit reports whether p is a SpanExit, of all probes or of one.
 func IsSpanExit(p *tree.Program) bool { return strings.HasPrefix(p.Name, SpanExit) }

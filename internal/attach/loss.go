@@ -116,7 +116,7 @@ func missedBy(p *tree.Program) (kind bpfgen.SiteKind, counts bool) {
 	switch {
 	case p.Probe < 0 && p.Name == tree.FollowFork:
 		return LossChildren, true
-	case p.Probe < 0 && p.Name == tree.FollowExit, p.Name == bpfgen.SpanExec, bpfgen.IsSpanExit(p),
+	case p.Probe < 0 && p.Name == tree.FollowExit, bpfgen.IsSpanExec(p.Name), bpfgen.IsSpanExit(p),
 		bpfgen.IsCallExec(p.Name), bpfgen.IsCallFree(p.Name):
 		return 0, false
 	}

@@ -79,7 +79,7 @@ func (l *Loaded) selected(want func(*program) bool) []*program {
 // rankOf is the rank of a program.
 func rankOf(p *tree.Program) rank {
 	switch {
-	case p.Name == bpfgen.SpanExec:
+	case bpfgen.IsSpanExec(p.Name):
 		return rankExec
 	case bpfgen.IsSpanExit(p):
 		return rankExit

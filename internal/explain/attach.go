@@ -130,7 +130,7 @@ func own(name string) string {
 		return "; forgets the open calls of threads that have ended"
 	case bpfgen.IsCallExec(name):
 		return "; closes the calls that a thread is in when it executes another program"
-	case name == bpfgen.SpanExec:
+	case bpfgen.IsSpanExec(name):
 		return "; keeps the open call of a thread whose number exec changes"
 	case name == "follow_fork":
 		return "; adds the children of followed processes"
