@@ -95,9 +95,12 @@ func parseOtherCall(words []string, col compatColumn, args *argTexts) Syscall {
 	return s
 }
 
+// Pages is the C type, in the table, of an argument that is a number of pages in the call, and of bytes in e.args.
+const Pages = "pages"
+
 // compatScalars are the types that only programs of 32 bits have, and pages.
 var compatScalars = map[string]scalar{
-	"old_uid_t": {2, false}, "old_gid_t": {2, false}, "old_sigset_t": {4, false}, "pages": {8, false},
+	"old_uid_t": {2, false}, "old_gid_t": {2, false}, "old_sigset_t": {4, false}, Pages: {8, false},
 }
 
 // compatStructs are the what the names of structs begin with that programs of 32 bits have in the place of others.
@@ -160,7 +163,7 @@ func (s *Syscall) place(arch string, i, next int) Place {
 		return Place{Register: -1}
 	case s.Entry == EntryX32 && a.Name == "pos_l":
 		return Place{Register: next}
-	case a.CType == "pages":
+	case a.CType == Pages:
 		return Place{Register: next, Half: true, Shift: 12}
 	case !long || s.Entry == EntryX32 || !slices.Contains(wideTypes, a.CType):
 		return Place{Register: next, Half: long}

@@ -95,6 +95,8 @@ func syscall(k *point.Kind, p *Point, sc *kernel.Syscall) {
 func callArgument(call string, a kernel.SyscallArg, i int) Field {
 	f := Field{Name: argName(a.Name, i), C: a.CType, Size: a.Size, Type: "int"}
 	switch {
+	case a.CType == kernel.Pages:
+		f.C, f.Note = "unsigned long", "bytes; the call has it as a number of pages of 4096"
 	case a.IsStringList:
 		f.Type = "list of strings"
 	case a.IsString:

@@ -98,8 +98,8 @@ func pathOf(line string) string {
 	return strings.Clone(strings.ReplaceAll(rest, `\012`, "\n"))
 }
 
-// File says whether it is a file that has a path.
-func (m *Mapping) File() bool { return strings.HasPrefix(m.Path, "/") }
+// File says whether it is a file that has a path. Records of the kernel call memory without a file //anon.
+func (m *Mapping) File() bool { return strings.HasPrefix(m.Path, "/") && m.Path != "//anon" }
 
 // Range is the mapping's name in /proc/PID/map_files (proc_pid_map_files(5)).
 func (m *Mapping) Range() string {

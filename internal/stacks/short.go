@@ -26,7 +26,7 @@ type shortStacks struct {
 // A finding is what is to be said of a stack of a program.
 type finding struct {
 	program string
-	// unfinished: it does not reach the beginning. why is why it ends (wire.Unwind…, or deeper).
+	// unfinished: it does not reach the beginning. why is why it ends (wire.Unwind…, deeper or narrow).
 	unfinished bool
 	why        int
 	// pythonless: it has none of the functions of Python which ran.
@@ -70,8 +70,11 @@ func (s *shortStacks) programs() map[string]*shortProgram {
 // deeper is why a stack ends that has more frames than there can be, and none were asked for by number.
 const deeper = wire.UnwindReasons
 
+// narrow is why a stack of a program of 32 bits ends.
+const narrow = deeper + 1
+
 // whys counts by why stacks end.
-type whys [deeper + 1]int
+type whys [narrow + 1]int
 
 // reasons say why a walk did not go on. 0 is of those stacks that the kernel has taken.
 var reasons = [len(whys{})]string{
@@ -84,6 +87,7 @@ var reasons = [len(whys{})]string{
 	wire.UnwindReached:    noCode,
 	0:                     "taken by frame pointers",
 	deeper:                fmt.Sprintf("more than %d frames", wire.MaxStack),
+	narrow:                "stacks of programs of 32 bits are not walked",
 }
 
 const noCode = "an address without code"

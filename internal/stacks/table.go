@@ -220,6 +220,9 @@ func (t *Table) user(id uint64, e *entry) *namedStack {
 	case len(e.addrs) >= e.asked():
 		out.short = cutAt(e.asked())
 	default:
+		if p.Narrow() {
+			why = narrow
+		}
 		out.short, out.unfinished = "not followed further: "+reasons[why], true
 		found.why = why
 	}

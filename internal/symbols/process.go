@@ -101,6 +101,11 @@ func (t *Namer) Process(pid int) *Process { return t.process(pid, 0) }
 // Seen reports whether the mappings of the process were seen.
 func (p *Process) Seen() bool { return len(p.maps) > 0 }
 
+// Narrow reports whether the process runs a program of 32 bits: then the kernel's code in it lies below 4 GB.
+func (p *Process) Narrow() bool {
+	return slices.ContainsFunc(p.maps, func(a area) bool { return a.Path == vdsoName && a.End <= 1<<32 })
+}
+
 // Program is the path of the process's program in its mount namespace, "" if it
 // was not seen.
 func (p *Process) Program() string { return p.program }

@@ -368,3 +368,59 @@ probe("tracepoint:raw_syscalls:sys_enter", lambda e: print(syscall_name(e.args.i
       where = lambda e: e.comm == "x32" and e.args.id == (1 << 30) + 2)
 `), "-c", file)
 }
+
+// Calls of sockets of programs of 32 bits are one call, whose first argument says which.
+//
+// > Calls of sockets can be one there, `socketcall`, which `syscall:connect` does not mean.
+// > Its `e.args.call` says which it is: 1 is `socket`, 2 `bind`, 3 `connect`.
+func TestSocketcall(t *testing.T) {
+	needTracing(t)
+	for _, e := range entries32() {
+		if e.machine != elf.EM_386 && e.machine != elf.EM_X86_64 {
+			continue // arm has no such call
+		}
+		p := &program32{}
+		p.call(102, 0, 1, p.words(1, 1, 0))
+		p.call(102, 0, 2, p.words(0xffffffff, 0, 0))
+		p.call(102, 0, 3, p.words(0xffffffff, 0, 0))
+		file := p.file(t, e)
+		need32(t, file)
+		shows(t, "1 True\n2 -9\n3 -9\n", "-q", script(t, fmt.Sprintf(`
+shown = lambda e: e.comm == %q
+probe("syscall:socketcall", lambda e: print(e.args.call, e.ret if e.ret < 0 else True), where = shown)
+probe("syscall:{socket,bind,connect}", lambda e: print(e.func), where = shown)
+`, e.name)), "-c", file)
+	}
+}
+
+// A stack of a program of 32 bits says why it has no callers.
+//
+// > Stacks of programs of 32 bits are not walked.
+func TestStackOf32Bits(t *testing.T) {
+	needTracing(t)
+	for _, e := range entries32() {
+		if e.class != elf.ELFCLASS32 {
+			continue
+		}
+		p := &program32{}
+		p.call(5, 5, p.text("/nonexistent/compat"), 0, 0)
+		file := p.file(t, e)
+		need32(t, file)
+		got := startrace(t, script(t, fmt.Sprintf(`probe("syscall:open", lambda e: print(e.ustack()), `+
+			`where = lambda e: e.comm == %q)`, e.name)), "-c", file).ok(t)
+		const why = "stacks of programs of 32 bits are not walked"
+		end := "stack of " + file + " does not reach its beginning: " + why
+		if !strings.Contains(got.stdout, "not followed further: "+why) || !strings.Contains(got.stderr, end) {
+			t.Errorf("got %s\n%s", got.stdout, got.stderr)
+		}
+	}
+}
+
+// The list of a call's arguments has types of C, also where the kernel is given pages and e.args has bytes.
+func TestListOfPages(t *testing.T) {
+	e := startrace(t, "list", "-v", "syscall:mmap2").ok(t)
+	const want = "unsigned long  # bytes; the call has it as a number of pages of 4096"
+	if !strings.Contains(e.stdout, want) {
+		t.Errorf("got %s, want %s", e.stdout, want)
+	}
+}
