@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// GiveBackCode makes the program's own pages, its code and what is constant, be no longer resident. Most of them are
+// giveBackCode makes the program's own pages, its code and what is constant, be no longer resident. Most of them are
 // not used again once a script is compiled and loaded, and those that are come back from the kernel's cache of files.
 // Mappings that have a page of their own are left as they are: it can have the breakpoint of another tracer, or what
 // was relocated when the program began.
-func GiveBackCode() {
+func giveBackCode() {
 	self, err := os.Readlink("/proc/self/exe")
 	if err != nil {
 		return

@@ -58,6 +58,8 @@ type Budget struct {
 	inside atomic.Int64
 	// isOver: the values have taken more. closed: nobody looks any more.
 	isOver, closed atomic.Bool
+	// loaded: the script has been loaded, and no collection has been since.
+	loaded atomic.Bool
 }
 
 // New makes a budget of so many bytes, 0 for Default. Where no budget was asked for,
@@ -141,9 +143,21 @@ func (b *Budget) afterCollection() {
 		if !m.of.closed.Load() {
 			m.of.settle()
 			m.of.look(read("gc/cycles/total:gc-cycles"), read("gc/heap/live:bytes"), read("gc/heap/goal:bytes"))
+			if m.of.loaded.Load() {
+				giveBackCode()
+				m.of.loaded.Store(false)
+			}
 			m.of.afterCollection()
 		}
 	})
+}
+
+// Loaded says that the script is loaded. What has compiled it is given back at the next collection: a run that comes to
+// none is short.
+func (b *Budget) Loaded() {
+	if b != nil {
+		b.loaded.Store(true)
+	}
 }
 
 // A mark becomes garbage at once.

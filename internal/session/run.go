@@ -10,7 +10,6 @@ import (
 	"github.com/startrace/startrace/builtins"
 	"github.com/startrace/startrace/internal/attach"
 	"github.com/startrace/startrace/internal/changes"
-	"github.com/startrace/startrace/internal/memory"
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/procs"
@@ -99,7 +98,7 @@ func (s *session) load(p *parts.Part) (err error) {
 		return s.machine.WithCause(err)
 	}
 	loaded()
-	memory.GiveBackCode()
+	s.budget.Loaded()
 	s.host.Env().Declared = true
 	s.loader.SayAttached(p)
 	if s.growth == nil && p.Loaded.InModules() { // which can be unloaded and loaded again
