@@ -201,3 +201,32 @@ def change():
 		t.Errorf("a change of what a kernel half captured: got %v, want an error that says that it cannot", err)
 	}
 }
+
+// What functions in lists, dicts, tuples and records captured is frozen as what is captured by name is, and of a record
+// the fields that a kernel half names.
+func TestFreezeFunctionsInContainers(t *testing.T) {
+	byField := []string{"R.f()", "R.f() and R.n", "LIST[0]()", "DICT[\"f\"]()", "PAIR[1]()", "R.r.f()"}
+	whole := []string{"given()", "closure()", "(lambda r = R: r.f())()", "getattr(R, \"f\")()"}
+	for _, asks := range slices.Concat(byField, whole) {
+		for _, change := range []string{"seen.append(2)", "R.free.append(2)"} {
+			h, _ := runTest(t, `
+seen = [1]
+def size(): return len(seen)
+R = record(f = size, n = 1, free = [], r = record(f = lambda: size()))
+LIST, DICT, PAIR = [size], {"f": size}, (1, size)
+def given(r = R): return r.f()
+def closed(r): return lambda: r.f()
+closure = closed(R)
+probe("rawtracepoint:sched_switch", kernel = lambda e: `+asks+`)
+def change():
+    `+change+`
+`)
+			h.Plan()
+			_, err := h.Call(h.globals["change"].(starlark.Callable))
+			told := err != nil && strings.Contains(err.Error(), "cannot change any more")
+			if want := change == "seen.append(2)" || slices.Contains(whole, asks); told != want {
+				t.Errorf("%s beside %s: refused is %v: %v", change, asks, told, err)
+			}
+		}
+	}
+}

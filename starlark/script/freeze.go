@@ -1,7 +1,10 @@
 package script
 
 import (
+	"slices"
+
 	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
 
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/starlark/value"
@@ -35,20 +38,85 @@ func (z *freezer) plan(f *plan.Func) {
 	z.plans[f] = true
 	z.function(fn)
 	for name, v := range f.Names {
-		switch v := v.(type) {
-		case *plan.Func:
-			z.plan(v)
-		case plan.List, plan.Dict, plan.Tuple, plan.Record:
-			if g := z.host.captures.globalsOf(fn)[name]; g != nil {
-				z.value(g)
+		z.functionsIn(v)
+		if g := z.host.captures.globalsOf(fn)[name]; g != nil {
+			z.global(f, name, v, g)
+		}
+	}
+	for _, v := range slices.Concat(f.Free, f.Defaults) {
+		z.functionsIn(v)
+	}
+}
+
+// functionsIn freezes what a function captured, or those in a list, a tuple, a dict or a record: a kernel half may call
+// each of them.
+func (z *freezer) functionsIn(v plan.Value) {
+	switch v := v.(type) {
+	case *plan.Func:
+		z.plan(v)
+	case plan.List:
+		z.functionsInAll(v)
+	case plan.Tuple:
+		z.functionsInAll(v)
+	case plan.Dict:
+		for _, e := range v {
+			z.functionsIn(e.Value)
+		}
+	case plan.Record:
+		for _, field := range v {
+			z.functionsIn(field.Value)
+		}
+	}
+}
+
+func (z *freezer) functionsInAll(list []plan.Value) {
+	for _, v := range list {
+		z.functionsIn(v)
+	}
+}
+
+// global freezes a global that f names: of a record only the fields that f has, so that others stay what user code
+// makes of them.
+func (z *freezer) global(f *plan.Func, name string, v plan.Value, g starlark.Value) {
+	switch v.(type) {
+	case plan.List, plan.Dict, plan.Tuple:
+		z.value(g)
+	case plan.Record:
+		r, ok := g.(*value.Record)
+		used, whole := fieldsOf(f, name)
+		if !ok || whole {
+			z.value(g)
+			return
+		}
+		names, values := r.Fields()
+		for i, name := range names {
+			if used[name] {
+				z.value(values[i])
 			}
 		}
 	}
-	for _, v := range f.Free {
-		if callee, ok := v.(*plan.Func); ok {
-			z.plan(callee)
-		}
+}
+
+// fieldsOf are the fields by which a function uses what a name stands for. whole is set where it uses it as a whole, too.
+func fieldsOf(f *plan.Func, name string) (used map[string]bool, whole bool) {
+	used = map[string]bool{}
+	var tree syntax.Node = f.Def
+	if f.Def == nil {
+		tree = f.Lambda
 	}
+	syntax.Walk(tree, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.DotExpr:
+			if x, ok := n.X.(*syntax.Ident); ok && x.Name == name {
+				used[n.Name.Name] = true
+				return false
+			}
+		case *syntax.Ident:
+			whole = whole || n.Name == name
+		}
+		return true
+	})
+	return used, whole
 }
 
 // function freezes the defaults and captured variables of fn.
