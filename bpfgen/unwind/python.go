@@ -132,10 +132,10 @@ func (p python) innermost(thread *ir.Value, lost *ir.Block) *ir.Value {
 func (p python) frame(count *ir.Value, lost *ir.Block) {
 	frame := p.get(statePython)
 	p.orElse(ir.EQ, frame, 0, lost)
-	mark := p.read(p.Op(ir.OpAdd, frame, p.where(wire.PythonMark)), 1, lost)
-	code := p.in(frame, wire.PythonCode, lost)
-	place := p.in(frame, wire.PythonPlace, lost)
-	p.set(statePython, p.in(frame, wire.PythonPrevious, lost))
+	p.readWords(frame, wire.PythonFrameWords, lost)
+	mark := p.of(wire.PythonMark, 1)
+	code, place := p.of(wire.PythonCode, 8), p.of(wire.PythonPlace, 8)
+	p.set(statePython, p.of(wire.PythonPrevious, 8))
 	inner, last, taken := p.NewBlock(), p.NewBlock(), p.NewBlock()
 	p.Branch(ir.EQ, mark, p.where(wire.PythonLast), last, inner)
 	p.Begin(last)
@@ -146,6 +146,13 @@ func (p python) frame(count *ir.Value, lost *ir.Block) {
 	p.Jump(p.on)
 	p.Begin(taken)
 	p.Jump(p.on)
+}
+
+// of is what lies in the struct that was read last, by the word of the table that says where.
+func (p python) of(field, size int64) *ir.Value {
+	const most = 8 * maxWords
+	at := p.Imm(ir.OpAnd, p.where(field), most-size)
+	return p.Load(int(size), p.Op(ir.OpAdd, p.Add(p.Memory(), p.State+stateWords), at), 0)
 }
 
 // count adds a frame of code to the stack.

@@ -38,6 +38,13 @@ func codeAt(words map[int64]int64, at, n, length int64) uint64 {
 		end[0], end[1], end[2])
 }
 
+// rest adds the words of a frame behind those that are looked at.
+func rest(words map[int64]int64, frame int64) {
+	for n := int64(4); n < wire.PythonFrameWords; n++ {
+		words[frame+8*n] = 0
+	}
+}
+
 // Frames of Python stand behind those of the evaluator that runs them. Where something cannot be read, or the thread is
 // none of Python's, they are left out, and the walk goes on.
 func TestWalkOfPython(t *testing.T) {
@@ -61,6 +68,7 @@ func TestWalkOfPython(t *testing.T) {
 		at := frame(int64(n))
 		words[at], words[at+8], words[at+24] = object+f.code<<12, frame(int64(n)+1), f.mark
 		words[at+16] = object + f.code<<12 + 0x80 + 2*f.unit
+		rest(words, at)
 	}
 	words[frame(4)+8] = 0
 	var identities [4]uint64
@@ -105,6 +113,7 @@ func TestWalkOfPythonInACircle(t *testing.T) {
 	words := map[int64]int64{stack: 0, stack + 8: code, 0xfff8: 0x20000, 0x10000: 0x20000, 0x20010: 0x30000,
 		0x30018: own, 0x30020: 0x32000, 0x32008: frame,
 		frame: object, frame + 8: frame, frame + 16: object, frame + 24: 0}
+	rest(words, frame)
 	codeAt(words, object, 0, 24)
 	got, why := walk(t, scene{convention: AMD64, rows: []row{{0x700, amd64(wire.UnwindSP, 0, 2)}}, pc: code + 0x750,
 		sp: stack, words: words, kernel: map[int64]int64{task + 48: own}})

@@ -59,7 +59,7 @@ const (
 	behindSyscall = 1
 	behindCall    = 3
 
-	maxWords = 8
+	maxWords = 16
 	// StateSize is the size of the state in bytes.
 	StateSize = stateWords + 8*maxWords
 )

@@ -34,6 +34,9 @@ const (
 	PythonWords
 )
 
+// PythonFrameWords is how many words of a frame have all that is read of one, in each version.
+const PythonFrameWords = 9
+
 // An address of a user stack that has both bits of StackPython is the frame of a function of Python. The others say
 // which instruction of which code it is:
 //
