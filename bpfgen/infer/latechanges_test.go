@@ -253,3 +253,47 @@ def late(e):
 		}
 	}
 }
+
+// A probe that is entered again at the prompt has its warning about the order of changes once. One that changes
+// another table has its own.
+func TestOrderIsSaidOnce(t *testing.T) {
+	p := planOf(t, `
+t, other = table(), table()
+def inKernel(e):
+    t[e.pid] = 1
+    other[e.pid] = 1
+    print(e.comm)
+def late(e):
+    t[e.pid] = 1 if e.comm.upper() == 'DD' else 2
+    print(e.comm)
+def lateOther(e):
+    other[e.pid] = 1 if e.comm.upper() == 'DD' else 2
+    print(e.comm)
+probe("rawtracepoint:sched_switch", lambda e: print(e.comm), where = lambda e: e.pid in t and e.pid in other)
+probe("rawtracepoint:sched_wakeup", inKernel)
+probe("rawtracepoint:sched_wakeup", late)
+probe("rawtracepoint:sched_wakeup", late)
+probe("rawtracepoint:sched_wakeup", lateOther)
+probe("rawtracepoint:sched_wakeup", late)
+`)
+	all, facts := p.Probes, testFacts(t)
+	var types infer.Types
+	var said []bool
+	var last *infer.Result
+	for i := range all {
+		p.Probes = all[i : i+1]
+		r, err := infer.Plan(p, facts, infer.Options{Earlier: &types})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i > 2 {
+			types.Remove(last)
+		}
+		types.Add(r)
+		last = r
+		said = append(said, strings.Contains(fmt.Sprint(r.Warnings), "not made in the order of their events"))
+	}
+	if got := fmt.Sprint(said); got != "[false false true false true false]" {
+		t.Errorf("the order was warned of: %s", got)
+	}
+}

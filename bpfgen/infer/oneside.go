@@ -56,10 +56,16 @@ func (t *Types) lateInUnits() (out []*plan.Container) {
 	return out
 }
 
-// checkOrder warns of late changes of what the kernel changes for a probe of an earlier unit.
+// checkOrder warns of late changes of what the kernel changes for a probe of an earlier unit, once in a session: a probe
+// that is entered again at the prompt has no more to say.
 func (u sides) checkOrder() {
+	u.res.orders = nil
 	check := func(c *plan.Container, pos plan.Pos, how string) {
 		if made := u.madeBefore.At(c.ID); len(made) > 0 {
+			this := order{c.ID, made[0].pos.String()}
+			if u.res.orders = append(u.res.orders, this); u.earlier != nil && u.earlier.told[this] {
+				return
+			}
 			u.warnf(pos, "%s %s %s here in user space, some milliseconds after the event, and in the kernel by the "+
 				"probe of %s, which is attached already: the changes are not made in the order of their events. "+
 				"Detach that probe and enter it again, so that its change is made in user space, too",

@@ -26,6 +26,12 @@ func (t *Types) Add(r *Result) {
 		t.conts.Set(id, &fixed)
 	})
 	t.units = append(t.units, r)
+	for _, o := range r.orders {
+		if t.told == nil {
+			t.told = map[order]bool{}
+		}
+		t.told[o] = true
+	}
 	if len(r.Tree.Names) > len(t.names) {
 		t.names = r.Tree.Names
 	}

@@ -345,6 +345,8 @@ type Types struct {
 	conts persistent.Map[int, *contType]
 	units []*Result // those whose programs are attached
 	names []string  // those that units have numbered
+	// told are the orders that were warned of (checkOrder), also by units that are removed.
+	told map[order]bool
 	// Now: points that wait for a module are a mistake, as at the prompt.
 	Now bool
 }
@@ -396,6 +398,15 @@ type Result struct {
 	// askers and lateChanges are for later units, too.
 	askers      persistent.Map[int, []asker]
 	lateChanges []lateChange
+	// orders are those that the unit has warned of, so that later units do not say them again.
+	orders []order
+}
+
+// An order is that of the changes of a container which user space makes, and of those that the kernel makes for the
+// probe at the place probe.
+type order struct {
+	container int
+	probe     string
 }
 
 // A Placement says where a function of a probe runs.
