@@ -97,7 +97,8 @@ func (z *freezer) global(f *plan.Func, name string, v plan.Value, g starlark.Val
 	}
 }
 
-// fieldsOf are the fields by which a function uses what a name stands for. whole is set where it uses it as a whole, too.
+// fieldsOf are the fields by which a function uses what a name stands for. whole is set where it uses it as a whole,
+// too.
 func fieldsOf(f *plan.Func, name string) (used map[string]bool, whole bool) {
 	used = map[string]bool{}
 	var tree syntax.Node = f.Def
