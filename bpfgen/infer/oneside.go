@@ -56,8 +56,8 @@ func (t *Types) lateInUnits() (out []*plan.Container) {
 	return out
 }
 
-// checkOrder warns of late changes of what the kernel changes for a probe of an earlier unit, once in a session: a probe
-// that is entered again at the prompt has no more to say.
+// checkOrder warns of late changes of what the kernel changes for a probe of an earlier unit, once in a session: a
+// probe that is entered again at the prompt has no more to say.
 func (u sides) checkOrder() {
 	u.res.orders = nil
 	check := func(c *plan.Container, pos plan.Pos, how string) {
