@@ -40,3 +40,26 @@ for place in ["LIB:_init+4", "LIB:deregister_tm_clones+7", "/lib64/ld-linux-x86-
 		t.Errorf("stacks are short:\n%s%s", e.stdout, e.stderr)
 	}
 }
+
+// A function that ends with a jump to another one is no frame.
+//
+// > A function that ends by jumping to another one (a tail call, which compilers make from `-O2` on) is gone by then,
+// > and no frame: of main → outer → middle → inner, where middle ends with its call of inner, a stack shows main, outer
+// > and inner.
+func TestStackBehindTailCall(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	program := need.Built(t, "gcc -O2 -fomit-frame-pointer", "tail.c", `
+#define KEPT __attribute__((noinline, noclone, noipa))
+volatile int x;
+KEPT int inner(int n) { return x += n; }
+KEPT int middle(int n) { x++; return inner(n + 1); }
+KEPT int outer(int n) { int m = middle(n + 1); x++; return m; }
+int main(void) { int m = outer(1); x++; return m == 0; }
+`)
+	e := startrace(t, "-q", "-e", "probe('uprobe:"+program+":inner', lambda e: print(e.ustack().folded()))", "-c",
+		program).ok(t)
+	if !strings.HasSuffix(strings.TrimSpace(e.stdout), ";main;outer;inner") {
+		t.Errorf("got %s%s", e.stdout, e.stderr)
+	}
+}
