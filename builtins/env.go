@@ -47,6 +47,9 @@ type Env struct {
 	// SizeOf gives the size in bytes of a type as C spells it: of a declared one, or one of the kernel. The error is a
 	// mistake in a declaration. nil: nobody knows.
 	SizeOf func(name string, declared ...plan.TypesText) (n int, ok bool, err error)
+	// ConstantsOf gives the constants of the enums in the last of the texts that were declared. The error is a mistake
+	// in a declaration.
+	ConstantsOf func(declared ...plan.TypesText) ([]kernel.EnumValue, error)
 	// UserSymbol names an address of a process; pid 0 is the one that is
 	// traced.
 	UserSymbol func(pid int, addr uint64) (string, error)

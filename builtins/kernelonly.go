@@ -33,20 +33,33 @@ the low 8 bits of n.`},
 	{Name: "sizeof", Family: "kernel", Signature: `sizeof("struct sock")`, call: sizeOf,
 		Doc: "The size of a type of the kernel, or of one that types() has declared."},
 	{Name: "types", Family: "kernel", Signature: `types("struct order { u32 id; char *name; };")`, call: declareTypes,
-		Doc: "Declares types of the script in the language C, for cast, container_of and sizeof."},
+		Doc: "Declares types of the script in the language C, for cast, container_of and sizeof. Its value is a record " +
+			"of the constants of its enums."},
 	{Name: "struct", Family: "kernel", Signature: `struct("id", "u32", "name", "char *")`, call: declareStruct,
 		Doc: `Declares a struct of the script by the names and types of its members, or by a text in C:
 struct("u32 id; char *name;"). Its value is the name of the struct, for cast, container_of and sizeof.`},
 }
 
-// declareTypes keeps the text, which is read with the types of the kernel when the probes are compiled.
+// declareTypes keeps the text, which is read with the types of the kernel when the probes are compiled, and where it has
+// enums now. Its value is a record of the constants of these.
 func declareTypes(e *Env, c *call) (starlark.Value, error) {
 	var text string
 	if err := c.unpack("text", &text); err != nil {
 		return nil, err
 	}
 	e.types = append(e.types, plan.TypesText{Text: text, Pos: c.pos()})
-	return starlark.None, nil
+	if !strings.Contains(text, "enum") || e.ConstantsOf == nil {
+		return starlark.None, nil
+	}
+	list, err := e.ConstantsOf(e.types...)
+	if err != nil || len(list) == 0 {
+		return starlark.None, err
+	}
+	names, vals := make([]string, len(list)), make([]starlark.Value, len(list))
+	for i, v := range list {
+		names[i], vals[i] = v.Name, starlark.MakeInt64(v.Val)
+	}
+	return value.NewRecord(names, vals), nil
 }
 
 // declareStruct declares a struct of the script, by the names and types of its members or by a text in C. Its value is

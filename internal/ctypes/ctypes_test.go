@@ -260,6 +260,7 @@ func TestMistakes(t *testing.T) {
 		"struct s { ":                      "1:12: the members have no end: } is missing",
 		"/* x":                             "1:1: this comment has no end: */ is missing",
 		"typedef int;":                     "1:12: got ;, want the name that the typedef gives",
+		"enum e { A, A };":                 "1:13: the constant A is declared twice",
 		"enum e { A, 3 };":                 "1:13: got 3, want the name of a constant",
 	} {
 		_, _, err := Read(small(t), "amd64", text)

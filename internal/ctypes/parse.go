@@ -21,8 +21,8 @@ type typ struct {
 // Types are those that a script declares.
 type Types struct {
 	named map[string]kernel.TypeID // "struct order", "order_t"
-	// Values are the constants of the enums.
-	Values map[string]int64
+	// Constants are those of the enums of each text, in their order.
+	Constants [][]kernel.EnumValue
 }
 
 // Named is a type as C spells it; false where the script declares none.
@@ -46,15 +46,17 @@ func (t *Types) Near(name string) string {
 func Read(btf *kernel.BTF, arch string, texts ...string) (*Types, int, error) {
 	p := &parser{btf: btf, arch: arch, tags: map[string]*typ{}, names: map[string]*typ{},
 		bases: map[string]*typ{}, values: map[string]int64{}}
-	at := 0
+	at, constants := 0, [][]kernel.EnumValue(nil)
 	err := btf.AddTypes(func(out *kernel.TypeBuilder) {
 		out.Own()
 		p.out = out
 		for i, text := range texts {
 			at = i
+			p.made = nil
 			if p.attempt(text); p.err != nil {
 				return
 			}
+			constants = append(constants, p.made)
 		}
 		p.complete()
 	}, func(kernel.TypeID) (kernel.TypeID, bool) { return 0, false })
@@ -64,7 +66,7 @@ func Read(btf *kernel.BTF, arch string, texts ...string) (*Types, int, error) {
 	if err != nil {
 		return nil, at, err
 	}
-	t := &Types{named: map[string]kernel.TypeID{}, Values: p.values}
+	t := &Types{named: map[string]kernel.TypeID{}, Constants: constants}
 	for name, of := range p.tags {
 		if !of.open {
 			t.named[name] = of.id
@@ -79,14 +81,16 @@ func Read(btf *kernel.BTF, arch string, texts ...string) (*Types, int, error) {
 // A parser reads declarations one after the other. tags are the structs, unions and enums, by "struct NAME"; names are
 // the typedefs.
 type parser struct {
-	btf    *kernel.BTF
-	arch   string
-	out    *kernel.TypeBuilder
-	list   []lexeme
-	tags   map[string]*typ
-	names  map[string]*typ
-	bases  map[string]*typ
+	btf   *kernel.BTF
+	arch  string
+	out   *kernel.TypeBuilder
+	list  []lexeme
+	tags  map[string]*typ
+	names map[string]*typ
+	bases map[string]*typ
+	// values are the constants of enums that the texts have so far, and made those of the text that is read.
 	values map[string]int64
+	made   []kernel.EnumValue
 	depth  int
 	err    *Error
 }

@@ -244,11 +244,15 @@ func (p *parser) enum() *typ {
 		if !value.word() {
 			value.fail("got %s, want the name of a constant", value.describe())
 		}
+		if _, twice := p.values[value.text]; twice {
+			value.fail("the constant %s is declared twice", value.text)
+		}
 		if p.accept("=") {
 			next = p.constant()
 		}
 		is.Enums = append(is.Enums, kernel.EnumValue{Name: value.text, Val: next})
 		p.values[value.text] = next
+		p.made = append(p.made, kernel.EnumValue{Name: value.text, Val: next})
 		least, most = min(least, next), max(most, next)
 		next++
 		if p.peek().text != "}" {

@@ -89,6 +89,19 @@ func (m *Machine) Number(name string, declared ...plan.TypesText) (kernel.Type, 
 	return b.Number(name)
 }
 
+// ConstantsOf are those of the enums in the last of the texts of a script. The error is a mistake in a declaration.
+func (m *Machine) ConstantsOf(declared ...plan.TypesText) ([]kernel.EnumValue, error) {
+	b, err := m.facts.BTF()
+	if err != nil {
+		return nil, nil
+	}
+	types, pos, err := ctypes.OfScript(b, declared)
+	if err != nil {
+		return nil, fmt.Errorf("types() has a mistake at %s: %w", pos, err)
+	}
+	return types.Constants[len(declared)-1], nil
+}
+
 // SizeOf is the size of a type that the script declares, or the kernel has. The error is a mistake in a declaration.
 func (m *Machine) SizeOf(name string, declared ...plan.TypesText) (int, bool, error) {
 	b, err := m.facts.BTF()

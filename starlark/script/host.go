@@ -28,11 +28,12 @@ type Options struct {
 	Waits func(plan.Pos, string)
 	// Labels are labels of ints that need the machine: ksym.
 	Labels map[string]value.LabelFunc
-	// Enum, Number, SizeOf and UserSymbol are those of builtins.Env.
-	Enum       func(name string) []kernel.EnumValue
-	Number     func(name string, declared ...plan.TypesText) (kernel.Type, bool)
-	SizeOf     func(name string, declared ...plan.TypesText) (int, bool, error)
-	UserSymbol func(pid int, addr uint64) (string, error)
+	// Enum, Number, SizeOf, ConstantsOf and UserSymbol are those of builtins.Env.
+	Enum        func(name string) []kernel.EnumValue
+	Number      func(name string, declared ...plan.TypesText) (kernel.Type, bool)
+	SizeOf      func(name string, declared ...plan.TypesText) (int, bool, error)
+	ConstantsOf func(declared ...plan.TypesText) ([]kernel.EnumValue, error)
+	UserSymbol  func(pid int, addr uint64) (string, error)
 	// Escape is applied to the strings that print and printf write.
 	Escape escape.How
 	// Room is an error where something of so many bytes would take too much memory;

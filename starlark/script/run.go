@@ -31,6 +31,7 @@ func New(o Options) *Host {
 	h.env.Expression = h.expression
 	maps.Copy(h.env.Labels.Ints, o.Labels)
 	h.env.Enum, h.env.Number, h.env.SizeOf, h.env.UserSymbol = o.Enum, o.Number, o.SizeOf, o.UserSymbol
+	h.env.ConstantsOf = o.ConstantsOf
 	h.predeclared = h.env.Predeclared()
 	h.predeclared[getattr.Name()], h.predeclared[fail.Name()] = getattr, fail
 	h.predeclared[plan.UpdateBuiltin] = starlark.NewBuiltin(plan.UpdateBuiltin, update)
