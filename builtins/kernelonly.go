@@ -33,15 +33,15 @@ the low 8 bits of n.`},
 	{Name: "sizeof", Family: "kernel", Signature: `sizeof("struct sock")`, call: sizeOf,
 		Doc: "The size of a type of the kernel, or of one that types() has declared."},
 	{Name: "types", Family: "kernel", Signature: `types("struct order { u32 id; char *name; };")`, call: declareTypes,
-		Doc: "Declares types of the script in the language C, for cast, container_of and sizeof. Its value is a record " +
-			"of the constants of its enums."},
+		Doc: "Declares types of the script in the language C, for cast, container_of and sizeof. Its value is a " +
+			"record of the constants of its enums."},
 	{Name: "struct", Family: "kernel", Signature: `struct("id", "u32", "name", "char *")`, call: declareStruct,
 		Doc: `Declares a struct of the script by the names and types of its members, or by a text in C:
 struct("u32 id; char *name;"). Its value is the name of the struct, for cast, container_of and sizeof.`},
 }
 
-// declareTypes keeps the text, which is read with the types of the kernel when the probes are compiled, and where it has
-// enums now. Its value is a record of the constants of these.
+// declareTypes keeps the text, which is read with the types of the kernel when the probes are compiled, and where it
+// has enums now. Its value is a record of the constants of these.
 func declareTypes(e *Env, c *call) (starlark.Value, error) {
 	var text string
 	if err := c.unpack("text", &text); err != nil {

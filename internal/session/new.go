@@ -46,7 +46,8 @@ func newSession(o Options) *session {
 		Escape: escape.Screen,
 		Labels: map[string]value.LabelFunc{"ksym": s.loaded.frames.Kernel.Name, "dev_name": s.machine.Device},
 		Enum:   s.machine.Enumerators, Number: s.machine.Number, UserSymbol: s.userSymbol,
-		SizeOf: s.machine.SizeOf, ConstantsOf: s.machine.ConstantsOf, Std: stdlib.Files(), Room: s.room, MayShow: world.CallerMayRead,
+		SizeOf: s.machine.SizeOf, ConstantsOf: s.machine.ConstantsOf,
+		Std: stdlib.Files(), Room: s.room, MayShow: world.CallerMayRead,
 	})
 	s.calls.Host = s.host
 	s.host.Env().Flags.Own = func() []flags.Flag { return s.ownFlags().List() }

@@ -44,6 +44,9 @@ def seen(e):
     i = cast("struct item", e.args[0])
     n[names(i.kind), i.kind == kinds.LARGE].add()
 probe("uprobe:BIN:take", seen, where = lambda e: cast("struct item", e.args[0]).kind != kinds.SMALL)
-probe("uprobe:BIN:take", lambda e: print(cast("struct item", e.args[0]).kind == kinds.HUGE, names(cast("struct item", e.args[0]).kind)))
+def shown(e):
+    i = cast("struct item", e.args[0])
+    print(i.kind == kinds.HUGE, names(i.kind))
+probe("uprobe:BIN:take", shown)
 at_exit(lambda: print(sorted([k for k in n.items()])))
 `

@@ -135,7 +135,7 @@ func TestQueriesOfPostgreSQL(t *testing.T) {
 	need.Program(t, "setpriv")
 	servers, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if err != nil || len(servers) == 0 {
-		t.Skipf("needs a server of PostgreSQL (Debian's package postgresql): /usr/lib/postgresql/*/bin/postgres: %v", err)
+		t.Skipf("needs a server of PostgreSQL (Debian's package postgresql) in /usr/lib/postgresql/*/bin: %v", err)
 	}
 	dir, err := os.MkdirTemp("/tmp", "pg") // paths of sockets are short
 	if err != nil {
