@@ -204,6 +204,8 @@ func (b *body) addressOf(v val, pos plan.Pos) (at *body, addr *tree.Expr) {
 	at = b
 	if v.start != nil {
 		at, v.start = v.start, nil
+	} else if l, ok := v.obj.(located); ok && l.origin() != nil {
+		at = l.origin() // of an array that begins with e.start
 	}
 	return at, at.numOrFault(v, pos)
 }

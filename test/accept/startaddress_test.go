@@ -49,3 +49,38 @@ probe("ufunc:BIN:total", named)
 			"user 3 \\x01 \\x01\n", "-q", script(t, text), "-c", binary)
 	}
 }
+
+// What lies at the address of an array of the start is read at the start, whatever type a script gives it.
+func TestCastsOfTheStart(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	const source = `
+struct order { int n; int v[8]; unsigned short u[4]; };
+__attribute__((noinline)) void change(struct order *o) {
+	o->n = 20;
+	o->v[1] += 100;
+	o->u[2] += 100;
+	__asm__ volatile("" ::: "memory");
+}
+int main(void) {
+	static struct order o = {10, {1, 2, 3}, {4, 5, 6}};
+	change(&o);
+	return 0;
+}
+`
+	const probes = `
+O = "BIN:struct order"
+def reads(o):
+    v = o.v
+    return (cast("int *", o.v)[1], cast("unsigned int *", v)[1], cast("u8 *", o.v)[4], cast("u16 *", o.u)[2],
+            cast("u64 *", o.u)[0] >> 32 & 0xffff, container_of(v, O, "v").n, cast(O, o).v[1], mem(v, 8)[4],
+            container_of(cast("int *", v), O, "v").u[2])
+probe("ufunc:BIN:change", lambda e: print("user", *reads(e.start.args.o)))
+probe("ufunc:BIN:change", lambda e: print("kernel", *e.value), kernel = lambda e: reads(e.start.args.o))
+probe("ufunc:BIN:change", lambda e: print("end", *reads(e.args.o)))
+probe("ufunc:BIN:change", lambda e: print("where"), where = lambda e: cast("int *", e.start.args.o.v)[1] == 2)
+`
+	binary := need.Built(t, "gcc -g -O1", "change.c", source)
+	shows(t, "user 2 2 2 6 6 10 2 2 6\nkernel 2 2 2 6 6 10 2 2 6\nend 102 102 102 106 106 20 102 102 106\nwhere\n",
+		"-q", script(t, strings.ReplaceAll(probes, "BIN", binary)), "-c", binary)
+}
