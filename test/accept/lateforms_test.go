@@ -238,6 +238,7 @@ at_exit(lambda: print("keys", sorted(T.keys())))
 // > It makes them before the handler runs.
 // > So a change is made also where a line of the handler before it then ends in an error, other than by `fail()` or
 // > `exit()`.
+// > What it writes, and the conditions around it, are computed as kernel halves compute, with 64 bits.
 // > Where the kernel cannot compute it, as by a division by zero, the event is not sent, and the line is counted.
 // > All changes of one table or cell are made on one side, in their order, also those of several handlers.
 // > So one that must be late makes the others of the table late.
@@ -261,6 +262,12 @@ probe(%q, writer, where = lambda e: e.args.k < 3)
     T[e.args.k] = 10 // (e.args.k - 1)
 probe(%q, writer, where = lambda e: e.args.k < 3)
 `, "at 0\nat 2\ntable [(0, -10), (2, 10)]\n", "division by zero"},
+		{`def writer(e):
+    print("at", e.args.k)
+    if e.args.k << 64 == 0:
+        T[e.args.k] = (e.args.k << 62) >> 62
+probe(%q, writer, where = lambda e: e.args.k < 3)
+`, "at 0\nat 1\nat 2\ntable [(0, 0), (1, 1), (2, -2)]\n", ""},
 		{`L = [0, 1]
 def late(e):
     L.append(2)
