@@ -14,9 +14,17 @@ import "slices"
 //	b8  jmp 80
 //
 // own reports whether the instruction at an offset is of the code. later: where a way from outside leads to the offset,
-// too, it is asked whether that comes by the code itself. The offset stays where there is no other place, or several.
+// too, it is asked whether that comes by the code itself. The same is asked where no way is known to lead there: a
+// table leads to it, as within a match that was inlined in the code. The offset stays where there is no other place,
+// or several.
 func (f *Flow) EnteredAt(offset int, later bool, own func(int) bool) int {
 	from := f.before(offset)
+	if here := min(offset, len(f.code)); later && offset > 0 && len(from) == 0 && padding(f.arch, f.code[here:]) == 0 {
+		if entries := f.edge(own, f.tableTargets(own)...); len(entries) == 1 {
+			return entries[0]
+		}
+		return offset
+	}
 	if !later && slices.ContainsFunc(from, func(at int) bool { return !own(at) }) ||
 		len(from) == 0 && padding(f.arch, f.code[min(offset, len(f.code)):]) == 0 {
 		return offset
@@ -40,9 +48,22 @@ func (f *Flow) before(offset int) []int {
 	return out
 }
 
-// edge are the own instructions to which the function comes without having been at one of them.
-func (f *Flow) edge(own func(int) bool) (out []int) {
-	seen, todo := map[int]bool{}, []int{0}
+// tableTargets are the instructions behind jumps to which no way is known: some lead there by a table, as those of a
+// switch do. Own ones are left out, and so is padding.
+func (f *Flow) tableTargets(own func(int) bool) (out []int) {
+	for at := range f.in {
+		if at > 0 && !own(at) && len(f.before(at)) == 0 && padding(f.arch, f.code[at:]) == 0 {
+			out = append(out, at)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// edge are the own instructions to which the function comes without having been at one of them, from its beginning or
+// other places.
+func (f *Flow) edge(own func(int) bool, more ...int) (out []int) {
+	seen, todo := map[int]bool{}, append([]int{0}, more...)
 	for len(todo) > 0 {
 		at := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]

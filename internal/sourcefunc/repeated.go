@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"debug/dwarf"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
@@ -85,7 +86,8 @@ func (r *repeated) add() {
 		return
 	}
 	begin := r.joined(at)
-	r.fn.Copies[r.index].First = begin.first.line == r.firstLine(begin.first.file)
+	r.fn.Copies[r.index].First = begin.first.line == r.firstLine(begin.first.file) &&
+		(r.fn.File == "" || filepath.Base(begin.first.file.Name) == filepath.Base(r.fn.File))
 	var others []int
 	for i, s := range r.spans {
 		switch {
