@@ -11,19 +11,22 @@ import (
 
 // raiseMemlock lifts RLIMIT_MEMLOCK until restore is called: what is charged
 // stays charged, and commands that are started do not inherit it.
-func raiseMemlock() (restore func(), ok bool) {
+func raiseMemlock() (restore func(), ok bool) { return raise(unix.RLIMIT_MEMLOCK) }
+
+// raise lifts a limit of this process, as far as it goes, until restore is called; not ok, it is as high as it can be.
+func raise(resource int) (restore func(), ok bool) {
 	var old unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_MEMLOCK, &old) != nil || old.Max == unix.RLIM_INFINITY && old.Cur == old.Max {
+	if unix.Getrlimit(resource, &old) != nil || old.Max == unix.RLIM_INFINITY && old.Cur == old.Max {
 		return nil, false
 	}
 	all := unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}
-	if unix.Setrlimit(unix.RLIMIT_MEMLOCK, &all) != nil {
+	if unix.Setrlimit(resource, &all) != nil {
 		most := unix.Rlimit{Cur: old.Max, Max: old.Max} // as far as it goes without CAP_SYS_RESOURCE
-		if old.Cur == old.Max || unix.Setrlimit(unix.RLIMIT_MEMLOCK, &most) != nil {
+		if old.Cur == old.Max || unix.Setrlimit(resource, &most) != nil {
 			return nil, false
 		}
 	}
-	return func() { _ = unix.Setrlimit(unix.RLIMIT_MEMLOCK, &old) }, true
+	return func() { _ = unix.Setrlimit(resource, &old) }, true
 }
 
 // RaiseMemlock lifts RLIMIT_MEMLOCK for good, as far as it goes: before 5.11

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -45,10 +44,9 @@ func DropPrivileges(admin bool) error {
 		data[i] = unix.CapUserData{Effective: uint32((held.Effective & keep) >> (32 * i)),
 			Permitted: uint32((held.Permitted & keep) >> (32 * i))}
 	}
-	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&hdr)),
-		uintptr(unsafe.Pointer(&data[0])), 0)
-	if errno != 0 {
-		return fmt.Errorf("give up capabilities: %w", errno)
+	err = inAllThreads(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&hdr)), uintptr(unsafe.Pointer(&data[0])))
+	if err != nil {
+		return fmt.Errorf("give up capabilities: %w", err)
 	}
 	return nil
 }

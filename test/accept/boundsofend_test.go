@@ -242,3 +242,21 @@ func TestCommandThatIgnoresItsEnd(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Where no signal may be pending (`ulimit -i`) a run ends as others do.
+func TestNoPendingSignals(t *testing.T) {
+	needTracing(t)
+	var old unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_SIGPENDING, &old); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_SIGPENDING, &unix.Rlimit{Max: old.Max}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Setrlimit(unix.RLIMIT_SIGPENDING, &old) }()
+	e := startrace(t, "-q", "-e", `probe("syscall:getppid", lambda e: print("hit"))`, "-c",
+		program(t, "workload")+" getppid 3")
+	if hits := strings.Count(e.stdout, "hit"); hits != 3 {
+		t.Errorf("%d calls of 3: %s", hits, e.stderr)
+	}
+}
