@@ -205,7 +205,7 @@ func (b attributes) index(x, i val, pos plan.Pos) val {
 	x.mustKnow()
 	if x.start != nil && x.start != b.body {
 		at := x.start
-		if i.c == nil && i.start != at {
+		if i = alsoAtStart(b.body, i, at); i.c == nil && i.start != at {
 			refuse(pos, "this element is read at the start of the call, and the index is known at its end: take the "+
 				"index from e.start, or the address from e.args, which is read at the end")
 		}

@@ -75,6 +75,9 @@ const maxMem = 4096
 
 // lengthIn is a length that is computed at the event, in the program that reads. name is the builtin that is called.
 func lengthIn(b, reads *body, n val, name string, pos plan.Pos) *tree.Expr {
+	if reads != nil && reads != b {
+		n = alsoAtStart(b, n, reads)
+	}
 	if reads != nil && reads != b && n.start != reads {
 		refuse(pos, "%s reads at the start of the call here, and this length is known at its end: take the address "+
 			"from e.args, which is read at the end, or the length from e.start", name)

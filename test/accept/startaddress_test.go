@@ -84,3 +84,42 @@ probe("ufunc:BIN:change", lambda e: print("where"), where = lambda e: cast("int 
 	shows(t, "user 2 2 2 6 6 10 2 2 6\nkernel 2 2 2 6 6 10 2 2 6\nend 102 102 102 106 106 20 102 102 106\nwhere\n",
 		"-q", script(t, strings.ReplaceAll(probes, "BIN", binary)), "-c", binary)
 }
+
+// An index or a length of what is read at the start is any number that is computed of what the start knows, also by a
+// function and in a variable.
+func TestIndexesComputedOfTheStart(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	const source = `
+__attribute__((noinline)) long change(int *v, long n, unsigned short *u) {
+	for (int i = 0; i < n; i++) v[i] += 100;
+	u[0] += 100;
+	__asm__ volatile("" ::: "memory");
+	return n;
+}
+int main(void) {
+	static int v[4] = {1, 2, 3, 4};
+	static unsigned short u[2] = {1, 2};
+	volatile long n = 4;
+	return change(v, n, u) != 4;
+}
+`
+	const probes = `
+def less(e, k): return max(int32(e.start.args.n) - k, 0)
+def index(e):
+    n = int32(e.start.args.n) - 2
+    return e.start.args.v[n], mem(e.start.args.v, min(n, 8))
+def all(e):
+    s = e.start.args
+    return (s.v[int32(s.n) - 1], s.v[abs(s.n) - 2], s.v[min(s.n, 3)], s.v[cast("int", s.n) - 1], s.v[s.n & 3],
+            s.v[-(-s.n) - 1], s.v[s.u[0] + 2], s.v[s.n // 2], s.v[s.n % 3], s.v[s.n >> 1], s.v[~(-s.n)],
+            s.v[s.u[int32(s.n) - 3]], s.v[less(e, 2)], mem(s.v, min(less(e, 3), 8)), index(e)[0], index(e)[1])
+probe("ufunc:BIN:change", lambda e: print("user", *all(e)))
+probe("ufunc:BIN:change", lambda e: print("kernel", *e.value), kernel = all)
+probe("ufunc:BIN:change", lambda e: print("where"), where = lambda e: e.start.args.v[less(e, 1)] == 4)
+`
+	binary := need.Built(t, "gcc -g -O1", "change.c", source)
+	const want = `4 3 4 4 1 4 4 3 2 3 4 3 3 b"\x01" 3 b"\x01\x00"`
+	shows(t, "user "+want+"\nkernel "+want+"\nwhere\n", "-q", script(t, strings.ReplaceAll(probes, "BIN", binary)),
+		"-c", binary)
+}
