@@ -113,7 +113,9 @@ func (s *regStruct) bitField(b *body, f kernel.Field, t kernel.Type, at int, pos
 	if word.Op == tree.OpUnreadable {
 		return exprVal(word)
 	}
-	e := truthBit(bitsOf(word, int(f.Bit)%8, int(f.BitSize), t.Signed, pos), t)
+	e := orFault(word, pos, func(there *tree.Expr) *tree.Expr {
+		return truthBit(bitsOf(there, int(f.Bit)%8, int(f.BitSize), t.Signed, pos), t)
+	})
 	return exprVal(b.memory().asNamed(e, t, pos))
 }
 
@@ -122,7 +124,9 @@ func shifted(word *tree.Expr, by int, pos plan.Pos) *tree.Expr {
 	if by == 0 {
 		return word
 	}
-	return operation(tree.OpShr, types.U64, word, intExpr(int64(by), pos), pos)
+	return orFault(word, pos, func(there *tree.Expr) *tree.Expr {
+		return operation(tree.OpShr, types.U64, there, intExpr(int64(by), pos), pos)
+	})
 }
 
 // bitsOf takes size bits of a word from a place on, as an int of that sign.
