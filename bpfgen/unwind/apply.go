@@ -43,8 +43,9 @@ func (s *step) byStack(kind *ir.Value, r rule, frame *ir.Block) {
 		s.when(r.operand, wire.UnwindOfSignal, s.signal)
 		s.when(r.operand, wire.UnwindOfReturn, s.noFrame)
 		n := s.Imm(ir.OpAShr, r.operand, wire.UnwindOfBits)
+		of := s.Imm(ir.OpAnd, r.operand, 1<<wire.UnwindOfBits-1)
+		s.when(of, wire.UnwindOfInjected, func() { s.injected(r.saved, s.words(sp(), s.Add(n, -1))) })
 		if !s.Convention.link {
-			of := s.Imm(ir.OpAnd, r.operand, 1<<wire.UnwindOfBits-1)
 			s.when(of, wire.UnwindOfLink, func() { s.byLink(kind, n) })
 		}
 		s.Jump(frame, s.words(s.register(n), s.Imm(ir.OpAShr, n, wire.UnwindRegisterBits)), r.saved)
@@ -188,6 +189,44 @@ func (s *step) signal() {
 	}
 	s.set(stateSaved, s.Const(0))
 	s.set(stateBehind, s.Const(0))
+	s.Jump(s.on)
+}
+
+// injected goes on with what the runtime of Go has interrupted as by a call: what it returns to is where the frame is.
+// All of its functions save the frame pointer beside the return address, if they have begun.
+func (s *step) injected(saved, cfa *ir.Value) {
+	if s.Convention.link {
+		s.injectedLink(saved, cfa)
+		return
+	}
+	s.read(cfa, -16, 2)
+	s.interrupted(cfa, s.word(1), saved, s.word(0))
+}
+
+// injectedLink is injected of arm64. Return address and frame pointer are in their registers before they are saved.
+func (s *step) injectedLink(saved, cfa *ir.Value) {
+	begun := s.NewBlock()
+	s.Unless(ir.EQ, saved, 0, func() {
+		s.set(stateWords+8, s.get(stateLink))
+		s.Jump(begun)
+	})
+	s.read(s.words(cfa, s.Op(ir.OpNeg, saved)), 0, 2)
+	s.Jump(begun)
+	s.Begin(begun)
+	fp, pc := s.word(0), s.Op(ir.OpAnd, s.word(1), s.Const(linkMask))
+	s.read(cfa, 0, 1)
+	s.set(stateLink, s.word(0))
+	s.interrupted(s.Add(cfa, wire.UnwindInjectedSize), pc, saved, fp)
+}
+
+// interrupted goes on at pc, which is not behind a call. The frame pointer is fp if it was saved.
+func (s *step) interrupted(sp, pc, saved, fp *ir.Value) {
+	s.set(stateSP, sp)
+	s.set(statePC, pc)
+	s.set(stateBehind, s.Const(0))
+	s.Unless(ir.EQ, saved, 0, func() { s.Jump(s.on) })
+	s.set(stateFP, fp)
+	s.set(stateSaved, s.Const(0))
 	s.Jump(s.on)
 }
 

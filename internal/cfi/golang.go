@@ -1,6 +1,7 @@
 package cfi
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -84,6 +85,18 @@ func (a *arch) framePointer(rule uint32) uint32 {
 	return a.make(wire.UnwindFP, saved, saved)
 }
 
+// injected makes of a rule that of a function which the runtime lets a goroutine call where that was interrupted
+// (sigctxt.pushCall): what it returns to is no place behind a call.
+func (a *arch) injected(rule uint32) uint32 {
+	kind, saved, words := a.parts(rule)
+	beside := saved == 2 && a.pushes || saved > 0 && !a.pushes && saved != wire.UnwindAtStack
+	if kind != wire.UnwindSP || words < 0 || saved != 0 && !beside {
+		return rule
+	}
+	operand := (words+1)<<wire.UnwindOfBits | wire.UnwindOfInjected
+	return cmp.Or(a.make(wire.UnwindSignal, saved, operand), rule)
+}
+
 // How the frames of functions of Go's runtime are found that change stacks.
 type stackChange int
 
@@ -91,6 +104,7 @@ const (
 	byFramePointer stackChange = iota + 1 // the stack pointer is that of another stack
 	noCaller                              // nobody has called, or it is not told who
 	topmost                               // the same, also at the first byte: what a goroutine returns to
+	injected                              // the runtime has made the call: it returns to what was interrupted
 )
 
 // changes are those functions. Of the ones that go on with another goroutine it is not told where the old one stays;
@@ -109,7 +123,7 @@ func changed(f *elffile.File, a *arch, t *table) *table {
 	if _, ok, _ := f.Section(goNote); !ok {
 		return out
 	}
-	for _, fn := range elffile.GoNamed(f, slices.Collect(maps.Keys(changes))) {
+	for _, fn := range elffile.GoNamed(f, slices.AppendSeq(elffile.GoInjected(), maps.Keys(changes))) {
 		a.change(out, t, fn)
 	}
 	return out
@@ -122,10 +136,17 @@ func (a *arch) change(out, t *table, fn elffile.Function) {
 	if n := len(out.rows); n > 0 && at < out.rows[n-1].Addr || end <= at {
 		return
 	}
-	how, first := changes[fn.Name], t.at(at)
-	if how == topmost {
+	how, other := changes[fn.Name]
+	if !other {
+		how = injected
+	}
+	first := t.at(at)
+	switch how {
+	case topmost:
 		out.add(at, wire.UnwindStop)
-	} else {
+	case injected:
+		out.add(at, a.injected(first))
+	default:
 		out.add(at, first)
 	}
 	for at++; at < end; at = t.next(at) {
@@ -134,10 +155,15 @@ func (a *arch) change(out, t *table, fn elffile.Function) {
 			end = at
 			break
 		}
-		if how != byFramePointer {
+		switch how {
+		case byFramePointer:
+			rule = a.framePointer(rule)
+		case injected:
+			rule = a.injected(rule)
+		default:
 			rule = wire.UnwindStop
 		}
-		out.add(at, a.framePointer(rule))
+		out.add(at, rule)
 	}
 	out.add(end, uncovered)
 }

@@ -66,6 +66,11 @@ func (s said) with(c cpu, kind uint32, n int) said {
 		register := n >> wire.UnwindOfBits & (1<<wire.UnwindRegisterBits - 1)
 		add := 8 * (n >> (wire.UnwindOfBits + wire.UnwindRegisterBits))
 		switch n & (1<<wire.UnwindOfBits - 1) {
+		case wire.UnwindOfInjected:
+			if n == wire.UnwindOfSignal {
+				return said{expression, expression, expression}
+			}
+			s.cfa = fmt.Sprintf("injected at %s%+d", c.sp, 8*(n>>wire.UnwindOfBits-1))
 		case wire.UnwindOfRegister:
 			s.cfa = fmt.Sprintf("%s%+d", c.words[register], add)
 		case wire.UnwindOfLink:

@@ -21,7 +21,9 @@ package symbols
 import (
 	"errors"
 	"path"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/python"
@@ -130,16 +132,18 @@ func (t *Namer) Frame(pid int, addr uint64) Frame { return t.frame(t.process(pid
 // call, and others that are where the program was interrupted by a signal, whose handler returns to the frame before.
 func (t *Namer) Stack(p *Process, addrs []uint64, marked map[int]bool) []Frame {
 	out := make([]Frame, 0, len(addrs))
+	inject := false // the frame before is of a function that nobody has called
 	for i, addr := range addrs {
 		if python.IsFrame(addr) {
 			out = append(out, t.script(p, python.Frame(addr)))
 			continue
 		}
 		at, signal := addr, marked[i+1]
-		if behind := (i > 0) != marked[i]; behind && at > 0 && (i == 0 || !signal) {
+		if behind := (i > 0) != marked[i]; behind && at > 0 && (i == 0 || !signal) && !inject {
 			at--
 		}
 		f := t.frame(p, addr, at)
+		inject = injects(f.Function)
 		if i > 0 && i == len(addrs)-1 && at < addr {
 			if last := t.frame(p, addr, addr); last.Function == signalReturn && last.Offset == 0 {
 				f, at = last, addr // the stack is cut there, where the mark of the next frame is not seen
@@ -155,6 +159,12 @@ func (t *Namer) Stack(p *Process, addrs []uint64, marked map[int]bool) []Frame {
 		}
 	}
 	return out
+}
+
+// injects says whether the runtime of Go lets goroutines call a function where they were interrupted, so that its
+// return address does not stand behind a call.
+func injects(function string) bool {
+	return slices.Contains(elffile.GoInjected(), strings.TrimSuffix(function, ".abi0"))
 }
 
 // unknownPython is the function of a frame of Python that could not be read.

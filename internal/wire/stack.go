@@ -23,7 +23,8 @@ const (
 
 // StackMarked is set in an address of a user stack that is not as others in its place. The first one is where the
 // program is: marked it stands behind the instruction of a system call. Others are return addresses, which stand behind
-// calls: a marked one is where a signal has interrupted the program.
+// calls: a marked one is where a signal has interrupted the program. One that the runtime of Go has interrupted is not
+// marked, and known by the function before it (elffile.GoInjected).
 const StackMarked = 1 << 63
 
 // StackProgram marks the number of a program, in the lower 16 bits: that of a probe

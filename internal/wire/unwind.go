@@ -126,6 +126,13 @@ const (
 	// the stack pointer and some words.
 	//
 	//	words | word of struct pt_regs 5 | UnwindOfRegister or UnwindOfLink 2
+	//
+	// If its lowest bits are UnwindOfInjected and it is not UnwindOfSignal, nobody has called the function: the runtime
+	// of Go has interrupted its caller and made the frame, whose return address is that of the instruction which comes
+	// next. CFA is the stack pointer and one word less than the operand has. On arm64 the runtime has put the link
+	// register there and takes UnwindInjectedSize bytes for it.
+	//
+	//	words and 1 | UnwindOfInjected 2
 	UnwindSignal = 3
 	UnwindStop   = 4 // the outermost frame: there is no caller
 	// UnwindStub, of amd64: an entry of the PLT, which pushes a word on the way. CFA is the stack pointer and 8, and 8
@@ -140,12 +147,14 @@ const (
 	UnwindSPMem = 7
 
 	UnwindOfSignal   = 0
+	UnwindOfInjected = 0
 	UnwindOfReturn   = 1
 	UnwindOfRegister = 2
 	UnwindOfLink     = 3
 	UnwindOfBits     = 2
 
 	UnwindRegisterBits = 5
+	UnwindInjectedSize = 16
 
 	UnwindSavedBitsAMD64 = 8
 	UnwindSavedBitsARM64 = 11

@@ -97,3 +97,59 @@ for call in ("getppid", "mmap"):
 		}
 	}
 }
+
+// panics calls a method with a pointer to nothing, which faults at the method's first instruction, and what was
+// deferred makes a call.
+const panics = `package main
+
+import "syscall"
+
+type rect struct{ w, h int }
+
+//go:noinline
+func before(n int) int { return n + 1 }
+
+//go:noinline
+func (r *rect) grow(n int) { r.w += n }
+
+//go:noinline
+func (r *rect) doubled() int { return 2 * r.h }
+
+//go:noinline
+func try(f func()) {
+	defer func() {
+		recover()
+		syscall.Getppid()
+	}()
+	f()
+}
+
+func main() {
+	var none *rect
+	try(func() { none.grow(before(1)); println() })
+	try(func() { println(none.doubled()) })
+}
+`
+
+// Below the function that runs a panic for a signal is the one that was interrupted, also at its first instruction.
+//
+// > They need no frame pointers, and lead through libraries, signals and handlers on other stacks.
+func TestStackOfGoPanic(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	text := script(t, "n = count()\nprobe(\"tracepoint:syscalls:sys_enter_getppid\", "+
+		"kernel = lambda e: n[e.ustack()].add())\n")
+	for _, command := range []string{"go build", "go build -ldflags=-w", "go build -ldflags=-s"} {
+		e := startrace(t, "--format", "folded", text, "-c", need.Built(t, command, "main.go", panics)).ok(t)
+		for method, caller := range map[string]string{"grow": "func1", "doubled": "func2"} {
+			want := regexp.MustCompile(`main\.main;main\.try;main\.main\.` + caller +
+				`;main\.\(\*rect\)\.` + method + `;runtime\.sigpanic;runtime\.gopanic;`)
+			if !want.MatchString(e.stdout) {
+				t.Errorf("%s: got %s, want %s", command, e.stdout, want)
+			}
+		}
+		if strings.Contains(e.stderr, "reach its beginning") {
+			t.Errorf("%s: said %s", command, e.stderr)
+		}
+	}
+}
