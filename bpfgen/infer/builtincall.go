@@ -438,7 +438,11 @@ func word(signed bool) func(*body, []arg, plan.Pos) val {
 		if fold.IsFault(n.c) {
 			return n
 		}
-		e, t := b.numOrFault(n, pos), types.IntOf(32, signed)
+		t := types.IntOf(32, signed)
+		if i, ok := n.c.(plan.Int); ok {
+			return constant(plan.Int{Big: lowBits(i.Big, t)}) // as cast("int", n)
+		}
+		e := b.numOrFault(n, pos)
 		t.MayFault = e.Type.MayFault
 		return exprVal(as(e, t, pos))
 	}
