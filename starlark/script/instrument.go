@@ -209,10 +209,14 @@ func boundedBuiltin(f *starlark.Builtin) *starlark.Builtin {
 		if f.Name() == "zip" {
 			check = checkZip
 		}
-		if err := check(args); err != nil {
+		all := args
+		if f.Name() != "dict" { // of which a named argument is an entry
+			all = withNamed(args, kwargs)
+		}
+		if err := check(all); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name(), err)
 		}
-		if err := value.CheckNeeds(th, f.Name(), args); err != nil {
+		if err := value.CheckNeeds(th, f.Name(), all); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name(), err)
 		}
 		made, err := value.Stoppable(th, f, args, kwargs)
@@ -221,6 +225,15 @@ func boundedBuiltin(f *starlark.Builtin) *starlark.Builtin {
 		}
 		return made, err
 	})
+}
+
+// withNamed are the arguments of a call with those that are named, as the values of sum(values = …).
+func withNamed(args starlark.Tuple, kwargs []starlark.Tuple) starlark.Tuple {
+	all := slices.Clip(args)
+	for _, named := range kwargs {
+		all = append(all, named[1])
+	}
+	return all
 }
 
 func bytesLiteral(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value,

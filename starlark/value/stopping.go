@@ -1,6 +1,7 @@
 package value
 
 import (
+	"slices"
 	"sort"
 
 	"go.starlark.net/starlark"
@@ -26,22 +27,33 @@ func Stoppable(th *starlark.Thread, f *starlark.Builtin, args starlark.Tuple, kw
 			panic(r)
 		}
 	}()
-	var given starlark.Tuple
-	for i, a := range args {
-		_, mapping := a.(starlark.IterableMapping)
-		list, ok := a.(starlark.Sequence)
-		if !ok || mapping || list.Len() < askEvery {
-			continue
+	if slices.ContainsFunc(args, isLong) {
+		args = slices.Clone(args)
+		for i, a := range args {
+			args[i] = askingIfLong(th, a)
 		}
-		if given == nil {
-			given = append(given, args...)
+	}
+	for i, a := range kwargs {
+		if f.Name() != "dict" && isLong(a[1]) { // of which they are entries
+			kwargs[i] = starlark.Tuple{a[0], askingIfLong(th, a[1])}
 		}
-		given[i] = asking{list, th}
 	}
-	if given == nil {
-		given = args
+	return f.CallInternal(th, args, kwargs)
+}
+
+// askingIfLong is a long list such that its elements come as long as the script may go on, and else the value itself.
+func askingIfLong(th *starlark.Thread, v starlark.Value) starlark.Value {
+	if isLong(v) {
+		return asking{v.(starlark.Sequence), th}
 	}
-	return f.CallInternal(th, given, kwargs)
+	return v
+}
+
+// isLong reports whether a value is a list, or the like, with so many elements that it is asked on the way.
+func isLong(v starlark.Value) bool {
+	_, mapping := v.(starlark.IterableMapping)
+	list, ok := v.(starlark.Sequence)
+	return ok && !mapping && list.Len() >= askEvery
 }
 
 // asking is a list whose elements come as long as the script may go on.

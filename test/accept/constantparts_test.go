@@ -74,10 +74,12 @@ probe(%[1]q, lambda e: print("positive", e.value), kernel = lambda e: e.vars.%[2
 }
 
 func checkNarrow(t *testing.T, binary, how string) {
-	want := map[string]string{"f0": "-700", "f1": "4294967294", "f2": "-57", "f3": "250", "f4": "-3", "f5": "4294967293"}
-	for name, want := range want {
-		e := startrace(t, "-q", "-e", fmt.Sprintf(`probe("uprobe:%s:constantparts.c:%d", lambda e: print("at", e.vars.b.%s))`,
-			binary, lineOf(constantParts, "S++; // narrow"), name), "-c", binary)
+	for name, want := range map[string]string{
+		"f0": "-700", "f1": "4294967294", "f2": "-57", "f3": "250", "f4": "-3", "f5": "4294967293",
+	} {
+		point := fmt.Sprintf("uprobe:%s:constantparts.c:%d", binary, lineOf(constantParts, "S++; // narrow"))
+		probe := fmt.Sprintf(`probe(%q, lambda e: print("at", e.vars.b.%s))`, point, name)
+		e := startrace(t, "-q", "-e", probe, "-c", binary)
 		e.ok(t)
 		if !strings.Contains(e.stdout, "at "+want+"\n") && !strings.Contains(e.stdout, "at <optimized out>") {
 			t.Errorf("%s: %s: want %s:\n%s", how, name, want, e.stdout)
