@@ -81,9 +81,10 @@ func (s *step) byFrame(kind *ir.Value, r rule, frame *ir.Block) {
 	above, below := s.NewBlock(), s.NewBlock()
 	s.Branch(ir.UGE, fp, s.get(stateSP), above, below)
 	s.Begin(below)
+	s.when(r.saved, wire.UnwindUnfollowed>>wire.UnwindKindBits, func() { s.end(wire.UnwindNoRule) })
 	s.end(wire.UnwindNoFrame)
 	s.Begin(above)
-	s.endIf(ir.NE, s.Imm(ir.OpAnd, fp, 7), 0, wire.UnwindNoFrame)
+	s.orElse(ir.NE, s.Imm(ir.OpAnd, fp, 7), 0, below)
 	s.Jump(frame, s.Add(fp, 16), s.Const(2))
 }
 
@@ -96,8 +97,8 @@ func (s *step) byLink(kind, n *ir.Value) {
 // saved it of the frame with which the walk begins.
 func (s *step) register(n *ir.Value) *ir.Value {
 	saved := s.get(stateRegs)
-	s.endIf(ir.EQ, saved, 0, wire.UnwindNoFrame)
-	s.endIf(ir.NE, s.get(stateCount), 1, wire.UnwindNoFrame)
+	s.endIf(ir.EQ, saved, 0, wire.UnwindNoRule)
+	s.endIf(ir.NE, s.get(stateCount), 1, wire.UnwindNoRule)
 	const registers = 1<<wire.UnwindRegisterBits - 1
 	at := s.words(saved, s.Imm(ir.OpAnd, n, registers))
 	s.Call(int64(asm.FnProbeReadKernel), s.Add(s.Memory(), s.State+stateWords), s.Const(8), at)

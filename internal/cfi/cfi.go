@@ -22,10 +22,10 @@
 //
 // All functions of a file are run once (program.go), in the order of their addresses (table.go), and each state is said
 // as a rule (rule.go, expression.go) where a rule can say it: about 99.9 % of all can be. What cannot be said has the
-// rule wire.UnwindNone, as has code that the file tells nothing about. Where both sections cover an address,
-// .eh_frame wins. Some code has frames that are known without (untold.go) or by the code that it calls (kept.go), and
-// Go's has frame pointers and changes of stacks that its linker does not tell of, and a table of its own that strip
-// leaves (golang.go).
+// rule wire.UnwindUnfollowed, and code that the file tells nothing about wire.UnwindNone. Where both sections cover an
+// address, .eh_frame wins. Some code has frames that are known without (untold.go) or by the code that it calls
+// (kept.go), and Go's has frame pointers and changes of stacks that its linker does not tell of, and a table of its own
+// that strip leaves (golang.go).
 //
 // Files are foreign data: time and memory are in proportion to their size, what is damaged is left out and counted, and
 // nothing panics.

@@ -1,6 +1,10 @@
 package cfi
 
-import "github.com/startrace/startrace/internal/wire"
+import (
+	"cmp"
+
+	"github.com/startrace/startrace/internal/wire"
+)
 
 // maxRemembered is how many states a function may remember at once; compilers need one.
 const maxRemembered = 64
@@ -270,10 +274,13 @@ func (p *program) row() {
 	switch {
 	case p.table == nil || p.loc >= p.limit:
 	case p.cie.elsewhere:
-		p.table.add(p.loc, wire.UnwindNone)
+		p.table.add(p.loc, wire.UnwindUnfollowed)
 	case p.cie.golang:
-		p.table.add(p.loc, p.arch.goRule(p.arch.rule(p)))
+		p.table.add(p.loc, p.arch.goRule(p.rule()))
 	default:
-		p.table.add(p.loc, p.arch.rule(p))
+		p.table.add(p.loc, p.rule())
 	}
 }
+
+// rule gives what the state says.
+func (p *program) rule() uint32 { return cmp.Or(p.arch.rule(p), wire.UnwindUnfollowed) }

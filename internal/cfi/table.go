@@ -196,7 +196,7 @@ const maxPadding = 16
 func (t *table) finish(stats *Stats) []Row {
 	out := table{rows: t.rows[:0]}
 	for i, r := range t.rows {
-		if r.Rule == wire.UnwindNone {
+		if r.Rule == wire.UnwindNone || r.Rule == wire.UnwindUnfollowed {
 			stats.Unknown++
 		}
 		if r.Rule == uncovered {

@@ -83,6 +83,7 @@ var reasons = [len(whys{})]string{
 	wire.UnwindUnreadable: "memory that cannot be read",
 	wire.UnwindNoProgress: "a frame that leads back",
 	wire.UnwindNoFrame:    "code of which nobody knows where its frames begin",
+	wire.UnwindNoRule:     "code whose rule is one that startrace does not follow",
 	wire.UnwindLimit:      noCode, // what lies behind is no code
 	wire.UnwindReached:    noCode,
 	0:                     "taken by frame pointers",

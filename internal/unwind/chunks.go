@@ -81,7 +81,7 @@ type packer struct {
 // than one can hold.
 func (p *packer) page(page uint64, rows []cfi.Row, first uint64) {
 	start := page * wire.UnwindPage
-	if len(rows) == 0 && known(p.rule) == wire.UnwindNone {
+	if len(rows) == 0 && p.rule == wire.UnwindNone {
 		return
 	}
 	begins := len(rows) > 0 && rows[0].Addr-first == start
@@ -103,9 +103,6 @@ func (p *packer) page(page uint64, rows []cfi.Row, first uint64) {
 		p.rule = rows[len(rows)-1].Rule
 	}
 }
-
-// known is the kind of a rule.
-func known(rule uint32) uint32 { return rule & (1<<wire.UnwindKindBits - 1) }
 
 // begin adds a chunk without rows.
 func (p *packer) begin() {

@@ -45,3 +45,6 @@ func entryIn(table []byte, addr uint64) (e entry, ok bool) {
 	}
 	return entry{order.Uint64(b[wire.UnwindEntryBase:]), order.Uint32(b[wire.UnwindEntryChunk:])}, true
 }
+
+// known is the kind of a rule.
+func known(rule uint32) uint32 { return rule & (1<<wire.UnwindKindBits - 1) }

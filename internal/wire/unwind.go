@@ -115,9 +115,12 @@ func UnwindImage(code, end, stack uint64) uint64 {
 const (
 	UnwindKindBits = 3
 
-	UnwindNone = 0 // nothing is known: by frame pointers
-	UnwindSP   = 1 // CFA is the stack pointer and the operand, in words of 8 bytes
-	UnwindFP   = 2 // CFA is the frame pointer and the operand, in words
+	// UnwindNone: nothing is known, and the walk goes by frame pointers. UnwindUnfollowed is of this kind: the tables
+	// of the file know, and no rule can say it.
+	UnwindNone       = 0
+	UnwindUnfollowed = UnwindNone | 1<<UnwindKindBits
+	UnwindSP         = 1 // CFA is the stack pointer and the operand, in words of 8 bytes
+	UnwindFP         = 2 // CFA is the frame pointer and the operand, in words
 	// UnwindSignal is the frame of a signal if the operand is UnwindOfSignal: the registers lie there as the kernel has
 	// put them. If it is UnwindOfReturn, the place is code of the kernel's that has replaced a return address. If its
 	// lowest bits are UnwindOfRegister, the CFA is another register and some words. Registers are known of the frame
@@ -173,5 +176,6 @@ const (
 	UnwindUnreadable            // memory of the stack that cannot be read
 	UnwindNoProgress            // a frame that does not lie above the one before it
 	UnwindNoFrame               // code without rules, and no frame pointer leads on
+	UnwindNoRule                // the same, of code that has a rule which cannot be said, or needs a lost register
 	UnwindReasons
 )
