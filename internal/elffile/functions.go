@@ -33,6 +33,22 @@ func (f *File) FunctionsMemory() uint64 {
 	return n
 }
 
+// DebugMemory is about how many bytes it takes to find lines and inlined functions by the debug information of a file:
+// of 2 MB of it (a program of C++) 5 MB, of 4 MB (libc) 10 MB.
+func DebugMemory(f *File) uint64 {
+	const least, forms = 1 << 20, 4
+	n := uint64(least)
+	if f.elf == nil {
+		return n
+	}
+	for _, s := range f.elf.Sections {
+		if strings.HasPrefix(s.Name, ".debug_") || strings.HasPrefix(s.Name, ".zdebug_") {
+			n += forms * s.Size
+		}
+	}
+	return n
+}
+
 // symbolsMemory is that of the symbols of a file, which are there in three forms on the way.
 func symbolsMemory(f *elf.File, most int64) (n uint64) {
 	const forms = 7

@@ -5,8 +5,9 @@ import (
 	"runtime/debug"
 )
 
-// spare is what is left for the rest of the run where something takes much for a while.
-const spare = 3 << 20
+// spare is what is left for the rest of the run where something takes much for a while: to print a thousand stacks
+// takes 3 MB.
+const spare = 5 << 20
 
 // Enter lets in who takes n bytes for a while beside the events, as what reads the names of a program. Where little is
 // left in the control group of this process, one enters after another, and it is an error where there is no room even

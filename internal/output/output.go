@@ -63,7 +63,9 @@ const pieceSize = 64 << 10
 
 // New makes an output of text to a writer.
 func New(w io.Writer) *Output {
-	return &Output{w: w, buf: make([]byte, 0, 4096), hurried: make(chan struct{}), begun: time.Now()}
+	o := &Output{w: w, buf: make([]byte, 0, 4096), hurried: make(chan struct{}), begun: time.Now()}
+	o.printer.Piece = o.piece
+	return o
 }
 
 // SetFormat takes the name of a format, "" for text.
@@ -116,7 +118,8 @@ func (o *Output) Format() render.Format { return o.printer.Format }
 
 // Apart begins anew: what comes next has no empty line before it.
 func (o *Output) Apart() {
-	o.printer = render.Printer{Format: o.printer.Format, Guard: o.printer.Guard, LeftOut: o.printer.LeftOut}
+	old := &o.printer
+	o.printer = render.Printer{Format: old.Format, Guard: old.Guard, LeftOut: old.LeftOut, Piece: old.Piece}
 }
 
 // Write adds text as it is.
@@ -173,6 +176,15 @@ func (o *Output) Full() {
 	if o.eager || len(o.buf) >= pieceSize {
 		o.Flush()
 	}
+}
+
+// piece writes what a table has so far if that is a piece, and gives the buffer for the rest.
+func (o *Output) piece(text []byte) []byte {
+	o.buf = text
+	if len(o.buf) >= pieceSize {
+		o.Flush()
+	}
+	return o.buf
 }
 
 // Flush writes what is there.

@@ -12,6 +12,10 @@ type Printer struct {
 	// LeftOut is how many results had no place in the format: rows and events in folded stacks.
 	LeftOut uint64
 
+	// Piece takes what is rendered so far, after each row of stacks, and gives what is to be added to: thousands of
+	// them are many MB of text. nil: all is kept until the end.
+	Piece func(dst []byte) []byte
+
 	started bool   // something was rendered: blocks are set apart by a blank line
 	header  string // the CSV header in force
 }
@@ -23,4 +27,12 @@ func (p *Printer) separate(dst []byte) []byte {
 	}
 	p.started = true
 	return dst
+}
+
+// piece hands on what is rendered so far.
+func (p *Printer) piece(dst []byte) []byte {
+	if p.Piece == nil {
+		return dst
+	}
+	return p.Piece(dst)
 }

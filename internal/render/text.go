@@ -114,7 +114,7 @@ func (p *Printer) appendStacked(dst []byte, t *Table, rows []Row, flat []flatCol
 		if part := share(r); percent && part != nil {
 			dst = append(append(append(dst, " ("...), percentText(part)...), ')')
 		}
-		dst = append(dst, '\n')
+		dst = p.piece(append(dst, '\n'))
 	}
 	return dst
 }

@@ -305,7 +305,7 @@ func (fs *files) table(version fileVersion, f *elffile.File, held io.Closer) {
 				return &file{unread: err}
 			}
 			defer leave()
-			return readTable(f, held, lines)
+			return readTable(f, held, lines, room)
 		})
 		return
 	}
@@ -314,10 +314,12 @@ func (fs *files) table(version fileVersion, f *elffile.File, held io.Closer) {
 }
 
 // readTable makes the table of a file, and closes it unless that is needed for the lines of its source.
-func readTable(f *elffile.File, held io.Closer, lines bool) *file {
+func readTable(f *elffile.File, held io.Closer, lines bool, room until.Room) *file {
 	out, kept := newFile(f), false
 	if lines {
-		out.sources, kept = newSources(f, held)
+		if out.sources, kept = newSources(f, held); kept {
+			out.sources.room = room
+		}
 	}
 	if !kept {
 		held.Close() // it was only read

@@ -9,6 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/python"
 	"github.com/startrace/startrace/internal/sourcefunc"
+	"github.com/startrace/startrace/internal/until"
 )
 
 // A sources finds the source of the code of a file, by its debug information. It reads nothing before it is asked.
@@ -28,6 +29,8 @@ type sources struct {
 	used uint64
 	// known are the answers, by the offset in the file.
 	known map[uint64][]sourcefunc.Call
+	// room is asked before more of the debug information is read.
+	room until.Room
 	// lost says what of the debug information was asked for and is not known, as far as nobody has taken it yet.
 	lost []string
 }
@@ -75,6 +78,17 @@ func (s *sources) at(addr uint64) []sourcefunc.Call {
 	if out, ok := s.known[addr]; ok {
 		return out
 	}
+	if s.tried && s.calls == nil {
+		return nil
+	}
+	leave, err := s.enter()
+	if err != nil {
+		s.forget()
+		s.tried = true
+		s.lost = append(s.lost, "have no lines of the source: "+err.Error())
+		return nil
+	}
+	defer leave()
 	if !s.tried {
 		s.tried = true
 		s.open()
@@ -94,6 +108,15 @@ func (s *sources) at(addr uint64) []sourcefunc.Call {
 	}
 	s.known[addr] = out
 	return out
+}
+
+// enter asks for room for the next answer. Of the first ones each reads a unit, of later ones few.
+func (s *sources) enter() (leave func(), err error) {
+	const first, often = 64, 16
+	if n := len(s.known); n > first && n%often > 0 {
+		return func() {}, nil
+	}
+	return s.room.Enter(elffile.DebugMemory(s.with) / uint64(1+len(s.known)))
 }
 
 func (s *sources) open() {
