@@ -150,7 +150,7 @@ func callCstr(b *body, args []arg, pos plan.Pos) val {
 		v.expr = b.readable(v, pos)
 	}
 	e := origin.memory().cstring(memPlace{v.expr, 0, tree.Auto, origin}, room, 0, pos)
-	e.Edge = len(args) == 2
+	e.Edge = e.Edge || len(args) == 2
 	out := exprVal(e)
 	if origin != b {
 		out.start = origin
@@ -184,7 +184,7 @@ func countedText(b *body, v val, n arg, pos plan.Pos) val {
 	return b.attributes().inPlace(p, func(at *body) val {
 		return exprVal(ofLength(length, pos, func(n *tree.Expr) *tree.Expr {
 			e := at.memory().cstring(p, room, 0, pos)
-			e.Args, e.Counted = append(e.Args, n), true
+			e.Args, e.Counted, e.Edge = append(e.Args, n), true, false
 			return e
 		}))
 	})

@@ -17,15 +17,21 @@ func (st *spanState) bring(b *body, v val) val {
 		v.start = nil
 		return v
 	}
+	retry := st.retry && v.expr.Op == tree.OpStr && v.expr.Str != tree.Kernel && v.expr.Type.MayFault
+	kept := v.expr
+	if retry && kept.Edge { // that no NUL follows is known at the end only, where the next page is in memory
+		e := *kept
+		e.Edge, kept = false, &e
+	}
 	var i int
 	switch {
 	case st.order == nil:
-		i = st.slot(v.expr, v.field)
+		i = st.slot(kept, v.field)
 	case st.first:
-		i = st.slot(v.expr, v.field)
+		i = st.slot(kept, v.field)
 		*st.order = append(*st.order, i)
 	default:
-		i = st.again(v.expr, v.field)
+		i = st.again(kept, v.field)
 	}
 	slot := &tree.Expr{Op: tree.OpSpanSlot, Type: st.span.Slots[i], Int: int64(i), Pos: v.expr.Pos}
 	if st.image != nil {
@@ -33,7 +39,7 @@ func (st *spanState) bring(b *body, v val) val {
 			return exprVal(e)
 		}
 	}
-	if st.retry && v.expr.Op == tree.OpStr && v.expr.Str != tree.Kernel && v.expr.Type.MayFault {
+	if retry {
 		slot = st.readAgain(b, v, slot)
 	}
 	return exprVal(slot)

@@ -287,7 +287,8 @@ func (b memory) isCharPtr(id kernel.TypeID, pos plan.Pos) bool {
 // cstring reads a string of at most room bytes with its NUL; limit, if not 0,
 // is the size of a char array that need not have one.
 func (b memory) cstring(at memPlace, room, limit int, pos plan.Pos) *tree.Expr {
-	e := &tree.Expr{Op: tree.OpStr, Type: types.StrOf(room).OrFault(), Int: at.off, Str: at.space, Pos: pos}
+	e := &tree.Expr{Op: tree.OpStr, Type: types.StrOf(room).OrFault(), Int: at.off, Str: at.space, Pos: pos,
+		Edge: limit == 0 && at.space != tree.Ctx && at.space != tree.Kernel}
 	addr := at.addr
 	if at.space != tree.Ctx && addr.Op != tree.OpCtx {
 		addr = asAddress(addr, pos)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // cstr(p, n) is the first n bytes, cut where there are more, whether p is an address or a string by itself, in both
@@ -82,5 +84,48 @@ probe("syscall:write", lambda e: print("kernel", *e.list), kernel = lambda e: re
 			!strings.Contains(e.stderr, "a string with a NUL cannot be kept in a kernel half") {
 			t.Errorf("%s: status %d: %s", use, e.status, e.stderr)
 		}
+	}
+}
+
+// > A string that was cut is the bytes that were read.
+//
+// A string without a NUL that ends with its mapping is cut at the limit, where that many bytes are there.
+func TestStringsAtTheEdge(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	const source = `
+#include <string.h>
+#include <sys/mman.h>
+struct named { char *name; };
+__attribute__((noinline)) void take(const char *s, struct named *n) { __asm__ volatile("" ::: "memory"); }
+int main(void) {
+	char *page = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	munmap(page + 4096, 4096);
+	memset(page, 'a', 4096);
+	for (int n = 7; n <= 10; n++) {
+		struct named s = {page + 4096 - n};
+		take(s.name, &s);
+	}
+	page[4095] = 0;
+	struct named s = {page + 4096 - 9};
+	take(s.name, &s);
+	return 0;
+}
+`
+	const probes = `
+limits(string = 8)
+def texts(e): return (e.args.s, e.args.n.name, cstr(e.args.s), cstr(e.args.n.name, 8))
+probe("POINT:BIN:take", lambda e: print(*texts(e)))
+probe("POINT:BIN:take", lambda e: print(*e.value), kernel = texts)
+`
+	const fault, cut, whole = "<fault>", "aaaaaaaa…", "aaaaaaaa"
+	binary := need.Built(t, "gcc -g -O1", "take.c", source)
+	want := ""
+	for _, text := range []string{fault, cut, cut, cut, whole} {
+		line := strings.Join([]string{text, text, text, text}, " ") + "\n"
+		want += line + line
+	}
+	for _, point := range []string{"uprobe", "ufunc"} {
+		shows(t, want, "-q", script(t, strings.NewReplacer("POINT", point, "BIN", binary).Replace(probes)), "-c", binary)
 	}
 }
