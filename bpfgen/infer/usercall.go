@@ -390,6 +390,9 @@ func hasOrGetAttr(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	if !recv.part || !recv.known || !ok || isText(recv.v) || isRecord(recv.v) {
 		u.capture(recv)
 		more := u.calling().captureArgs(x.Args[1:])
+		if v, is := wasField(recv, s); is && ok && len(v.callees()) > 0 {
+			return v
+		}
 		return uval{may: withCallees(recv.callees(), calleesOf(more)...)}
 	}
 	var v val

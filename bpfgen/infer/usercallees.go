@@ -98,6 +98,23 @@ func wasAt(c plan.Value, i uval) uval {
 	return v
 }
 
+// wasField is a field of what is a record of the script, as far as it concerns functions; false if there is none.
+func wasField(recv uval, name string) (uval, bool) {
+	r, ok := recv.was.(plan.Record)
+	if c, is := recv.v.c.(plan.Record); is && recv.known {
+		r, ok = c, true
+	}
+	if !ok {
+		return uval{}, false
+	}
+	for _, f := range r {
+		if f.Name == name {
+			return uval{was: f.Value}, true
+		}
+	}
+	return uval{}, false
+}
+
 // elementOf is an element of a constant; all is what is known of each.
 func elementOf(c plan.Value, i, all uval) uval {
 	n, isInt := i.v.constInt()

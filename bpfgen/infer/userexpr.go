@@ -189,12 +189,8 @@ func (u *userWalk) dot(x *syntax.DotExpr) uval {
 	}
 	u.capture(recv)
 	u.proj.asked++
-	if r, ok := recv.was.(plan.Record); ok {
-		for _, f := range r {
-			if f.Name == x.Name.Name {
-				return uval{was: f.Value}
-			}
-		}
+	if v, is := wasField(recv, x.Name.Name); is {
+		return v
 	}
 	return uval{may: recv.callees(), held: recv.held.ofField()}
 }
@@ -247,6 +243,12 @@ func (u *userWalk) index(x *syntax.IndexExpr) uval {
 	u.capture(i)
 	if recv.was != nil {
 		return wasAt(recv.was, i)
+	}
+	if t, ok := recv.v.c.(plan.Tuple); ok && recv.known && !recv.part && i.known {
+		if v := wasAt(t, i); len(v.callees()) > 0 {
+			v.bits, v.held = fieldWidth(recv), recv.elementHeld(i)
+			return v
+		}
 	}
 	if recv.row != nil {
 		return tupleOf(recv.row)
