@@ -126,6 +126,7 @@ probe("POINT:BIN:take", lambda e: print(*e.value), kernel = texts)
 		want += line + line
 	}
 	for _, point := range []string{"uprobe", "ufunc"} {
-		shows(t, want, "-q", script(t, strings.NewReplacer("POINT", point, "BIN", binary).Replace(probes)), "-c", binary)
+		text := strings.NewReplacer("POINT", point, "BIN", binary).Replace(probes)
+		shows(t, want, "-q", script(t, text), "-c", binary)
 	}
 }
