@@ -12,6 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/elffile"
 	"github.com/startrace/startrace/internal/location"
 	"github.com/startrace/startrace/internal/sourceline"
+	"github.com/startrace/startrace/internal/sourcename"
 )
 
 // This file finds the variables of a name outside of functions, and which of them a function means.
@@ -119,11 +120,22 @@ func (g *globals) in(e *dwarfinfo.Entry, isGo bool, depth int) error {
 		switch {
 		case kid.Tag == dwarf.TagNamespace && depth < maxDepth:
 			return true, g.in(kid, isGo, depth+1)
+		case sourcename.IsClass(kid) && !isGo && depth < maxDepth:
+			return true, g.in(kid, isGo, depth+1)
+		case isConstantMember(kid):
+			g.variable(kid, isGo)
 		case kid.Tag == dwarf.TagVariable:
 			g.variable(kid, isGo)
 		}
 		return true, nil
 	})
+}
+
+// isConstantMember reports whether an entry is a member of a class that all objects share and of which the class says
+// the value. There need be no other entry of it. Compilers have it as a member or, since DWARF 5, as a variable.
+func isConstantMember(e *dwarfinfo.Entry) bool {
+	return (e.Tag == dwarf.TagMember || e.Tag == dwarf.TagVariable) && e.Has(dwarf.AttrConstValue) &&
+		e.Has(dwarf.AttrDeclaration)
 }
 
 // variable notes one if it has the name.
@@ -154,7 +166,7 @@ func (g *globals) variable(e *dwarfinfo.Entry, isGo bool) {
 		g.list = append(g.list, one)
 	}
 	one.at = append(one.at, e.Offset)
-	one.defined = one.defined || !e.Has(dwarf.AttrDeclaration)
+	one.defined = one.defined || !e.Has(dwarf.AttrDeclaration) || isConstantMember(e)
 	if external, _ := dwarfinfo.Attribute(chain, dwarf.AttrExternal).(bool); external || isGo || ofRust(one.home) {
 		one.shared = true
 	}

@@ -34,14 +34,29 @@ func (n *Teller) Of(chain []*dwarfinfo.Entry) string {
 		return text
 	}
 	own, _ := dwarfinfo.Attribute(chain, dwarf.AttrName).(string)
-	if made, _ := dwarfinfo.Attribute(chain, dwarf.AttrExternal).(bool); own == "" || made {
+	declared := chain[len(chain)-1]
+	made, _ := dwarfinfo.Attribute(chain, dwarf.AttrExternal).(bool)
+	if own == "" || made && (declared.Tag == dwarf.TagSubprogram || !n.inClass(declared)) {
 		return own // main, and what has linkage of C
 	}
-	declared := chain[len(chain)-1]
 	if !ofCPP(declared.Unit()) {
 		return own
 	}
 	return n.within(declared, 0) + spelled(own)
+}
+
+// IsClass reports whether an entry is a class of C++, or what C has as one.
+func IsClass(e *dwarfinfo.Entry) bool {
+	return e.Tag == dwarf.TagClassType || e.Tag == dwarf.TagStructType || e.Tag == dwarf.TagUnionType
+}
+
+// inClass reports whether an entry of C++ lies in a class.
+func (n *Teller) inClass(e *dwarfinfo.Entry) bool {
+	if !ofCPP(e.Unit()) {
+		return false
+	}
+	around := n.around(e)
+	return around != nil && IsClass(around)
 }
 
 // linker is the name of the linker; "" where it is not said.
