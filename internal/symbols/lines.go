@@ -187,11 +187,16 @@ const mostLost = 16
 // noteLost keeps what was found to be lost of the debug information of a file.
 func (t *Namer) noteLost(path string, s *sources) {
 	for _, what := range s.lost {
-		if text := "stacks of " + path + " " + what; len(t.Lost) < mostLost && !slices.Contains(t.Lost, text) {
-			t.Lost = append(t.Lost, text)
-		}
+		t.lose("stacks of " + path + " " + what)
 	}
 	s.lost = nil
+}
+
+// lose keeps what the end of the run says of names that are not known.
+func (t *Namer) lose(text string) {
+	if text != "" && len(t.Lost) < mostLost && !slices.Contains(t.Lost, text) {
+		t.Lost = append(t.Lost, text)
+	}
 }
 
 // use notes that a file was asked, and forgets the one that was not for longest.

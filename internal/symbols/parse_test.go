@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -69,6 +70,26 @@ func TestCompiled(t *testing.T) {
 	write("7f0000001000 20 jit one\n7f0000001100 20 jit two\n")
 	if got := table.Name(7, 0x7f0000001110); got != "jit two" {
 		t.Errorf("grown: got %s", got)
+	}
+	if len(table.Lost) > 0 {
+		t.Errorf("said %q", table.Lost)
+	}
+	// > Of a larger file than 64 MB the beginning is read, and the end of the run says so.
+	write("7f0000001000 20 jit one\n7f0000001100 20 jit two, again\n")
+	if err := os.Truncate(perf, maxPerfMap+1); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got := table.Name(7, 0x7f0000001210); got != "0x7f0000001210" {
+			t.Errorf("cut: got %s", got)
+		}
+	}
+	want := []string{"the stacks of one process lack names: of /tmp/perf-3.map only the first 64 MB are read"}
+	if !slices.Equal(table.Lost, want) {
+		t.Errorf("cut: said %q, want %q", table.Lost, want)
+	}
+	if got := table.Name(7, 0x7f0000001110); got != "jit two, again" {
+		t.Errorf("cut: got %s", got)
 	}
 }
 

@@ -22,6 +22,8 @@ type perfMap struct {
 	functions []compiled // by start, later ones over earlier
 	size      int64
 	modified  time.Time
+	// cut says that the file is too large to be read whole; "": it is not.
+	cut string
 	// reading has the next version while it is read.
 	reading *until.Later[*perfMap]
 }
@@ -62,6 +64,7 @@ func (t *Namer) refresh(p *Process) bool {
 		return false
 	}
 	p.perf = *next
+	t.lose(p.perf.cut)
 	return true
 }
 
@@ -80,13 +83,18 @@ func (p *Process) readPerfMap() bool {
 		f.Close()
 		return false
 	}
+	cut := ""
+	if st.Size() > maxPerfMap {
+		cut = fmt.Sprintf("the stacks of one process lack names: of %s only the first %d MB are read",
+			strings.TrimPrefix(f.Name(), p.root()), maxPerfMap>>20)
+	}
 	p.perf.reading = until.Compute(func() *perfMap {
 		defer f.Close()
 		text, err := io.ReadAll(io.LimitReader(f, maxPerfMap))
 		if err != nil {
 			return nil
 		}
-		return &perfMap{functions: parse(string(text)), size: st.Size(), modified: st.ModTime()}
+		return &perfMap{functions: parse(string(text)), size: st.Size(), modified: st.ModTime(), cut: cut}
 	})
 	return true
 }

@@ -48,7 +48,8 @@ type Namer struct {
 	Wait *until.Wait
 	// Unopened are processes of which a file could not be opened: most had ended by then.
 	Unopened map[int]bool
-	// Lost says of which files parts of the debug information were needed and are not known, a sentence each.
+	// Lost says of which files parts of the debug information, or of the names of code that a program compiled itself,
+	// were needed and are not known, a sentence each.
 	Lost []string
 	// Room lets in who reads the table of a file. Unread is called with what is wrong at the first that is not read for
 	// lack of memory; it may be nil.
