@@ -9,8 +9,8 @@ import (
 )
 
 // leastFiles are the open files that Go's runtime needs to begin: without them it ends by itself, in words of its own.
-// What a run needs beyond them depends on its points, and is said where it is met.
-const leastFiles = 10
+// What a run needs beyond them depends on its points, and is said where it is met: usualFiles are enough for one probe.
+const leastFiles, usualFiles = 10, 40
 
 // tooFewFiles says that this process may have too few open files; nil where it may have enough.
 func tooFewFiles() error {
@@ -18,8 +18,8 @@ func tooFewFiles() error {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= leastFiles {
 		return nil // where it cannot be asked for, it is found out
 	}
-	return fmt.Errorf("this process may have %d open files only, and startrace needs %d: ulimit -n 1024", limit.Cur,
-		leastFiles)
+	return fmt.Errorf("this process may have %d open files only, and startrace needs %d to begin, a run with one "+
+		"probe needs %d: ulimit -n 1024", limit.Cur, leastFiles, usualFiles)
 }
 
 // ofFiles is what to do where an error is that this process may open no more files, "" for other errors and where it

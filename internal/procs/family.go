@@ -19,7 +19,9 @@ const holdTime = 200 * time.Millisecond
 // A process that makes others while the family is looked for would have children that nobody finds: once it has ended,
 // nothing tells whose they were. So each is stopped first (SIGSTOP), before its children are looked for, and goes on
 // (SIGCONT) with the signal. One that cannot be stopped soon, as one that waits for a disk, is not waited for.
-func (c *Child) SignalFamily(s syscall.Signal) error {
+//
+// It gives those that descend from the command, which are to be closed.
+func (c *Child) SignalFamily(s syscall.Signal) (Family, error) {
 	h := &hold{known: map[int]bool{c.process.pid: true}, until: time.Now().Add(holdTime)}
 	err := c.Signal(unix.SIGSTOP)
 	if err == nil {
@@ -33,9 +35,29 @@ func (c *Child) SignalFamily(s syscall.Signal) error {
 	_ = c.Signal(unix.SIGCONT) // it may have ended
 	for _, d := range h.family {
 		d.signal(unix.SIGCONT)
+	}
+	return h.family, err
+}
+
+// A Family are processes that descend from a command.
+type Family []descendant
+
+// Alive gives the numbers of those that have not ended.
+func (f Family) Alive() (pids []int) {
+	for _, d := range f {
+		ended := []unix.PollFd{{Fd: int32(d.fd), Events: unix.POLLIN}}
+		if n, err := unix.Poll(ended, 0); err != nil || n == 0 {
+			pids = append(pids, d.pid)
+		}
+	}
+	return pids
+}
+
+// Close forgets them.
+func (f Family) Close() {
+	for _, d := range f {
 		unix.Close(d.fd)
 	}
-	return err
 }
 
 // A descendant is a process that descends from another one. The descriptor means that process, even if its number is
@@ -45,7 +67,7 @@ type descendant struct{ pid, fd int }
 // A hold stops the processes that descend from one.
 type hold struct {
 	known  map[int]bool // the numbers of the family
-	family []descendant
+	family Family
 	// until is when it no longer waits.
 	until time.Time
 }

@@ -38,7 +38,7 @@ func TestSignalFamily(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.SignalFamily(unix.SIGTERM); err != nil {
+	if _, err := c.SignalFamily(unix.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := out.ReadByte(); err == nil { // all that has the pipe ends
@@ -88,7 +88,7 @@ func TestSignalFamilyThatForks(t *testing.T) {
 		if _, err := out.ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.SignalFamily(unix.SIGTERM); err != nil {
+		if _, err := c.SignalFamily(unix.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.SetReadDeadline(time.Now().Add(time.Minute)); err != nil { // a sleep goes on for longer

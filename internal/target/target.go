@@ -126,7 +126,7 @@ func (t *Target) Forget() {
 // at once. Any goroutine may call it.
 func (t *Target) Abort() {
 	if c := t.running.Load(); c != nil && !t.commandEnded.Load() {
-		_ = c.SignalFamily(unix.SIGTERM) // there is nobody left to tell
+		_, _ = c.SignalFamily(unix.SIGTERM) // there is nobody left to tell
 	}
 }
 
@@ -309,14 +309,20 @@ func (t *Target) Stop() {
 		t.child.Abandon()
 		return
 	}
-	if err := t.child.SignalFamily(unix.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	family, err := t.child.SignalFamily(unix.SIGTERM)
+	if err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.messages.Sayf("startrace: end the command: %v", err)
 	}
-	for end := time.Now().Add(commandGrace); !t.commandEnded.Load() && time.Now().Before(end); {
+	defer family.Close()
+	goesOn := func() bool { return !t.commandEnded.Load() || len(family.Alive()) > 0 }
+	for end := time.Now().Add(commandGrace); goesOn() && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	if !t.commandEnded.Load() {
 		t.messages.Sayf("The command has not ended by SIGTERM, and goes on: it is process %d", t.child.PID())
+	}
+	for _, pid := range family.Alive() {
+		t.messages.Sayf("What the command has started has not ended by SIGTERM, and goes on: it is process %d", pid)
 	}
 }
 

@@ -210,17 +210,27 @@ func TestUsageForgesNoLine(t *testing.T) {
 	}
 }
 
-// A process that may have too few open files is told so, and not by Go's runtime.
+// A process that may have too few open files is told so, and not by Go's runtime, and how many are enough.
 func TestTooFewOpenFiles(t *testing.T) {
 	needTracing(t)
 	small := exec.Command("sh", "-c", "ulimit -n 8; exec "+program(t, "startrace")+" -e 'print(1)'")
 	out, err := small.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "may have 8 open files only") {
-		t.Errorf("%v: %s", err, out)
+		t.Fatalf("%v: %s", err, out)
+	}
+	m := regexp.MustCompile(`a run with one probe needs (\d+):`).FindSubmatch(out)
+	if m == nil {
+		t.Fatalf("%s", out)
+	}
+	enough := exec.Command("sh", "-c", fmt.Sprintf("ulimit -n %s; exec %s -q -e '%s' -c '%s getppid 3'", m[1],
+		program(t, "startrace"), `probe("syscall:getppid", lambda e: print("hit"))`, program(t, "workload")))
+	if out, err := enough.CombinedOutput(); err != nil || strings.Count(string(out), "hit") != 3 {
+		t.Errorf("with %s files: %v: %s", m[1], err, out)
 	}
 }
 
-// A command that SIGTERM does not end goes on, and who started it is told which process that is.
+// A command that SIGTERM does not end goes on, or what it has started, and who started it is told which process that
+// is.
 func TestCommandThatIgnoresItsEnd(t *testing.T) {
 	needTracing(t)
 	file := filepath.Join(t.TempDir(), "stubborn.sh")
@@ -228,18 +238,22 @@ func TestCommandThatIgnoresItsEnd(t *testing.T) {
 	if err := os.WriteFile(file, []byte(stubborn), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	e := startrace(t, "-e", `probe("syscall:{nanosleep,clock_nanosleep}", lambda e: exit())`, "-f", "-c", "sh "+file)
-	m := regexp.MustCompile(`The command has not ended by SIGTERM, and goes on: it is process (\d+)\n`).
-		FindStringSubmatch(e.stderr)
-	if m == nil {
-		t.Fatalf("%s", e.stderr)
-	}
-	pid, err := strconv.Atoi(m[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
-		t.Error(err)
+	for command, what := range map[string]string{
+		"sh " + file: "The command", fmt.Sprintf("sh -c 'sh %s; true'", file): "What the command has started",
+	} {
+		e := startrace(t, "-e", `probe("syscall:{nanosleep,clock_nanosleep}", lambda e: exit())`, "-f", "-c", command)
+		m := regexp.MustCompile(what + ` has not ended by SIGTERM, and goes on: it is process (\d+)\n`).
+			FindStringSubmatch(e.stderr)
+		if m == nil {
+			t.Fatalf("%s: %s", command, e.stderr)
+		}
+		pid, err := strconv.Atoi(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
