@@ -1,7 +1,7 @@
 #include "textflag.h"
 
 // startrace_entry asks whether there is a standard output, how many addresses there
-// may be, and how many processes, then goes where programs of Go begin: see
+// may be, how much data, and how many processes, then goes where programs of Go begin: see
 // stdout.go, addresses.go and processes.go. The stack is as the kernel made it.
 TEXT startrace_entry(SB),NOSPLIT|NOFRAME,$0
 	MOVL $72, AX // fcntl
@@ -14,12 +14,26 @@ TEXT startrace_entry(SB),NOSPLIT|NOFRAME,$0
 	LEAQ ·addressLimit(SB), SI
 	SYSCALL
 	TESTQ AX, AX
-	JNE   processes
+	JNE   data
 	MOVQ  ·addressLimit(SB), AX
 	CMPQ  AX, $1433600000
-	JCC   processes
+	JCC   data
 	MOVQ  ·fewAddresses(SB), SI
 	MOVQ  ·fewAddresses+8(SB), DX
+	JMP   refuse
+
+data:
+	MOVL  $97, AX // getrlimit
+	MOVL  $2, DI  // RLIMIT_DATA
+	LEAQ  ·dataLimit(SB), SI
+	SYSCALL
+	TESTQ AX, AX
+	JNE   processes
+	MOVQ  ·dataLimit(SB), AX
+	CMPQ  AX, $204800000
+	JCC   processes
+	MOVQ  ·littleData(SB), SI
+	MOVQ  ·littleData+8(SB), DX
 	JMP   refuse
 
 processes:

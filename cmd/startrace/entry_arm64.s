@@ -1,7 +1,7 @@
 #include "textflag.h"
 
 // startrace_entry asks whether there is a standard output, how many addresses there
-// may be, and how many processes, then goes where programs of Go begin: see
+// may be, how much data, and how many processes, then goes where programs of Go begin: see
 // stdout.go, addresses.go and processes.go. The stack is as the kernel made it.
 TEXT startrace_entry(SB),NOSPLIT|NOFRAME,$0
 	MOVD $25, R8 // fcntl
@@ -13,13 +13,27 @@ TEXT startrace_entry(SB),NOSPLIT|NOFRAME,$0
 	MOVD $9, R0   // RLIMIT_AS
 	MOVD $·addressLimit(SB), R1
 	SVC  $0
-	CBNZ R0, processes
+	CBNZ R0, data
 	MOVD ·addressLimit(SB), R0
 	MOVD $1433600000, R1
 	CMP  R1, R0
-	BHS  processes
+	BHS  data
 	MOVD ·fewAddresses(SB), R1
 	MOVD ·fewAddresses+8(SB), R2
+	B    refuse
+
+data:
+	MOVD $163, R8 // getrlimit
+	MOVD $2, R0   // RLIMIT_DATA
+	MOVD $·dataLimit(SB), R1
+	SVC  $0
+	CBNZ R0, processes
+	MOVD ·dataLimit(SB), R0
+	MOVD $204800000, R1
+	CMP  R1, R0
+	BHS  processes
+	MOVD ·littleData(SB), R1
+	MOVD ·littleData+8(SB), R2
 	B    refuse
 
 processes:

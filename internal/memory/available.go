@@ -12,9 +12,10 @@ import (
 )
 
 // Available is how many bytes more this process can have: of the machine, of its control group and those above, and
-// by its own limit of addresses.
+// by its own limits of addresses (`ulimit -v`) and of data (`ulimit -d`).
 func Available() uint64 {
-	return min(freeMemory(), InGroup(), freeAddresses())
+	const addresses, data = 0, 5 // the words of statm
+	return min(freeMemory(), InGroup(), freeOfLimit(unix.RLIMIT_AS, addresses), freeOfLimit(unix.RLIMIT_DATA, data))
 }
 
 const unlimited = 1 << 62
@@ -121,18 +122,19 @@ func numberIn(file string) (n uint64, ok bool) {
 	return n, err == nil
 }
 
-// freeAddresses is what `ulimit -v` leaves.
-func freeAddresses() uint64 {
+// freeOfLimit is what a limit of this process leaves, of which /proc/self/statm has the pages that are taken as its
+// word of a number.
+func freeOfLimit(resource, word int) uint64 {
 	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_AS, &limit); err != nil || limit.Cur >= unlimited {
+	if err := unix.Getrlimit(resource, &limit); err != nil || limit.Cur >= unlimited {
 		return unlimited
 	}
-	text, err := os.ReadFile("/proc/self/statm") // the first word: pages of addresses
+	text, err := os.ReadFile("/proc/self/statm")
 	words := bytes.Fields(text)
-	if err != nil || len(words) == 0 {
+	if err != nil || len(words) <= word {
 		return limit.Cur
 	}
-	pages, err := strconv.ParseUint(string(words[0]), 10, 50)
+	pages, err := strconv.ParseUint(string(words[word]), 10, 50)
 	if err != nil {
 		return limit.Cur
 	}
