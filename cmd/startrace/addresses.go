@@ -16,8 +16,8 @@ var fewAddresses = "startrace: the limit of addresses (ulimit -v) is below 14000
 var dataLimit [2]uint64
 
 // littleData is what the user is told if it is below what entry_amd64.s and entry_arm64.s have.
-var littleData = "startrace: the limit of data (ulimit -d) is below 200000 KB, which a program of Go needs; raise it: " +
-	"ulimit -d unlimited\n"
+var littleData = "startrace: the limit of data (ulimit -d) is below 200000 KB, which a program of Go needs; raise " +
+	"it: ulimit -d unlimited\n"
 
 // The linker keeps them for the entry alone.
 var _, _, _, _ = addressLimit, fewAddresses, dataLimit, littleData
