@@ -121,7 +121,7 @@ func (b walker) noneTest(x *syntax.BinaryExpr) (cond, bool) {
 		}
 		other = x.Y
 	}
-	v := b.held(other)
+	v := b.expr(other)
 	c := b.ops().isNone(v, x.OpPos)
 	if !c.known && b.keeps(other) {
 		_, ofGo := v.obj.(*goValue)
@@ -138,7 +138,7 @@ func (b walker) noneTest(x *syntax.BinaryExpr) (cond, bool) {
 
 // truthOf is the truth of a name, or of a field of one: a true one is not None.
 func (b walker) truthOf(x syntax.Expr) (val, cond) {
-	v := b.held(x)
+	v := b.expr(x)
 	c := b.ops().truth(v, start(x))
 	if !c.known && v.expr != nil && v.expr.Type.MayNone && b.keeps(x) {
 		c.ifTrue = b.narrowed(x, exprVal(assumeNotNone(b.rv(v, start(x)))))

@@ -160,7 +160,7 @@ func (pr *probe) extend(b *body, ev *event, r val, pos plan.Pos, plain bool) *ev
 		return nil
 	}
 	out := *ev
-	out.over = map[string]val{}
+	out.over, out.unasked = map[string]val{}, nil
 	for k, v := range ev.over {
 		out.over[k] = v
 	}
@@ -172,7 +172,7 @@ func (pr *probe) extend(b *body, ev *event, r val, pos plan.Pos, plain bool) *ev
 	}
 	if r.isRecord() {
 		for i, n := range r.names {
-			out.over[n] = r.elems[i]
+			out.over[n] = b.steady(r.elems[i], pos)
 		}
 		return &out
 	}

@@ -246,6 +246,9 @@ func (b walker) inPin(bind *resolve.Binding, x, y val) bool {
 
 // joinVar is a variable that is x on one way and y on the other.
 func (b walker) joinVar(name string, x, y val, then, els *tree.Block, pos plan.Pos) val {
+	if v, ok := sameEvent(x, y); ok {
+		return v
+	}
 	if v, ok := b.join(name, x, y, then, els, pos); ok {
 		return v
 	}

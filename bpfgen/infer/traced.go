@@ -63,9 +63,11 @@ func (pr *probe) traced(b *body, ev *event) *tree.Expr {
 	return out
 }
 
-// tracedVal is e.traced.
+// tracedVal is e.traced. At the beat of a clock it is of the process that runs there.
 func (pr *probe) tracedVal(b *body, ev *event) val {
-	if traced := pr.traced(b, ev); traced != nil {
+	of := *ev
+	of.clock = false
+	if traced := pr.traced(b, &of); traced != nil {
 		return exprVal(traced)
 	}
 	return boolVal(true)

@@ -121,6 +121,21 @@ at_exit(lambda: [printf("%d: %d\n", pid, calls) for (pid, traced), calls in n.it
 	}
 }
 
+// At the beat of a clock it is the process that runs there which is traced or is not.
+func TestTracedAtClock(t *testing.T) {
+	needTracing(t)
+	pid := os.Getpid() // which waits
+	text := fmt.Sprintf(`seen, left = count(), [5]
+def beat(e):
+    left[0] -= 1
+    if left[0] == 0: exit()
+probe("interval:10ms", kernel = lambda e: seen[e.traced == (e.pid == %d)].add())
+probe("interval:10ms", beat)
+at_exit(lambda: print(sorted([agrees for agrees, n in seen.items()])))
+`, pid)
+	shows(t, "[True]\n", "-q", script(t, text), "-p", fmt.Sprint(pid))
+}
+
 // The function of an event at a system call runs for the processes that were traced when it began, whatever it changes.
 //
 // > Of a call with a start and an end, as at `syscall:`, it runs for those that were traced at the start.

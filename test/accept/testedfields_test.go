@@ -30,11 +30,16 @@ func TestTestedFields(t *testing.T) {
 		{"nested(e)", more},
 		{"loop(e)", more},
 		{"record_of(e)", more},
+		{"behind(e)", "[4, 7, 8, 9]"},
+		{"within(e)", "[8, 9]"},
+		{"outer(e)", "[7, 8, 9]"},
+		{"(e.y if e.x and e.y else 5) == 3", "[3, 4, 8, 9]"},
 		{"e.r.x != None and e.r.x > 7", more},
 		{"e.r.in_r.x and e.r.in_r.x > 7 or e.r.y == 3 and e.k == 4", "[4, 8, 9]"},
 	} {
 		e := startrace(t, script(t, fmt.Sprintf(`def made(e):
     k = e.args.k
+    if k == 99: return None
     x, y = k if k > 2 else None, 3 if k != 5 else None
     if k < 7: y = None if k == 6 else y
     if k == 7: y = 4
@@ -50,6 +55,25 @@ def loop(e):
     for i in range(2):
         if e.x == None: continue
         if e.x + i > 7 + i: return True
+    return False
+def behind(e):
+    n = 0
+    if e.x != None and e.y: n = e.x + e.y
+    if e.x: n += 1
+    return n > 10 or n == 8 or e.k == 4
+def within(e):
+    s = 0
+    for i in range(2):
+        if e.x != None:
+            s += e.x
+    return s > 14
+def outer(e):
+    if e.x != None:
+        s = 0
+        if e.y == None: s = 1
+        elif e.y == 4: s = e.y
+        if e.x > 8 - s: return True
+        return e.x + s > 7
     return False
 def record_of(e):
     r = record(x = e.x, k = e.k)
