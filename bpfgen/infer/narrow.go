@@ -71,11 +71,11 @@ func isSteady(e *tree.Expr) bool {
 }
 
 // steady is v, which a field of an event is to be, of which each part that may be None is computed once.
-func (b *body) steady(v val, pos plan.Pos) val {
+func steady(b *body, v val, pos plan.Pos) val {
 	if v.comp {
 		v.elems = slices.Clone(v.elems)
 		for i, e := range v.elems {
-			v.elems[i] = b.steady(e, pos)
+			v.elems[i] = steady(b, e, pos)
 		}
 		return v
 	}

@@ -172,7 +172,7 @@ func (pr *probe) extend(b *body, ev *event, r val, pos plan.Pos, plain bool) *ev
 	}
 	if r.isRecord() {
 		for i, n := range r.names {
-			out.over[n] = b.steady(r.elems[i], pos)
+			out.over[n] = steady(b, r.elems[i], pos)
 		}
 		return &out
 	}
