@@ -3,6 +3,8 @@ package timers
 import (
 	"testing"
 	"time"
+
+	"github.com/startrace/startrace/test/tried"
 )
 
 const ms = uint64(time.Millisecond)
@@ -113,10 +115,12 @@ func begins(period uint64) *run {
 // A stop of a run (SIGSTOP, no CPU) comes at each place there is: the timer comes behind the events of the intervals
 // that have passed, but for those that are as late as events are read.
 func TestStops(t *testing.T) {
+	stops := 0
 	for _, period := range []uint64{20 * ms, 30 * ms, 50 * ms} {
 		for _, stop := range []uint64{15 * ms, 50 * ms, 150 * ms, 300 * ms} {
 			found := 0
 			for at := 1; ; at++ {
+				stops++
 				r := begins(period)
 				r.stopAt, r.stop = at, stop
 				if at%3 == 0 { // reading the backlog takes longer than a timer waits
@@ -136,6 +140,7 @@ func TestStops(t *testing.T) {
 			}
 		}
 	}
+	tried.Many(t, "%d stops", stops)
 }
 
 // A timer of a short interval is called as often as the rings are read, also where there are events all the time.
