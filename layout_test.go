@@ -430,3 +430,21 @@ func productFiles(t *testing.T) []sourceFile {
 		return strings.HasSuffix(f.name, "_test.go")
 	})
 }
+
+// atTop is what stands at the top of the project, beside the tests of its whole and what begins with a dot.
+var atTop = []string{"CONTRIBUTING.md", "Makefile", "README.md", "bin", "bpfgen", "builtins", "cmd", "docs", "examples",
+	"go.mod", "go.sum", "internal", "starlark", "stdlib", "test"}
+
+// Nothing else lies there, as what somebody has tried, and has then committed.
+func TestTop(t *testing.T) {
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, "_test.go") && !slices.Contains(atTop, name) {
+			t.Errorf("%s lies at the top of the project: want it in a folder of its own, or in atTop", name)
+		}
+	}
+}
