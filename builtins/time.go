@@ -42,8 +42,8 @@ var timeFamily = []Entry{
 		Name: "every", Family: "time",
 		Signature: `every(interval, fn)`,
 		Doc: `Calls fn() each interval ("1s", or ns), and once more at the end for the last part. If fn has a
-parameter, it gets the time in ns that has passed since the call before, which is longer than the
-interval if calls were missed.`,
+parameter without a default, it gets the time in ns that has passed since the call before, which is
+longer than the interval if calls were missed.`,
 		call: timer("every", "interval", func(rt Runtime, d time.Duration, fn starlark.Callable) error {
 			return rt.Every(d, fn)
 		}),

@@ -78,7 +78,7 @@ int main(void) {
 
 // A text whose length is computed ends with the array that it is in.
 //
-// > Of a `char[N]` no byte behind its end is read either.
+// > Of a `char[N]` cstr() reads no byte behind its end either, and mem() reads what it is told to.
 func TestComputedTextOfArrays(t *testing.T) {
 	needTracing(t)
 	need.Sources(t, "../..")
@@ -86,9 +86,10 @@ func TestComputedTextOfArrays(t *testing.T) {
 	e := startrace(t, "-q", script(t, strings.ReplaceAll(`
 def f(e):
     s = e.args.s
-    print(cstr(s.name, e.args.n), cstr(s.name, min(e.args.n, 4)), cstr(s.name, s.n), cstr(s.after, e.args.n))
+    print(cstr(s.name, e.args.n), cstr(s.name, min(e.args.n, 4)), cstr(s.name, s.n), cstr(s.after, e.args.n),
+          mem(s.name, 10)[8:])
 probe("uprobe:BIN:f", f)
 `, "BIN", binary)), "-c", binary).ok(t)
-	equalLines(t, lines(e.stdout), []string{"<fault> <fault> abc <fault>", "ab ab abc ij", "abcde abcd abc ijklm",
-		"abcdefgh abcd abc ijklmno", "abcdefgh abcd abc ijklmno"})
+	equalLines(t, lines(e.stdout), []string{`<fault> <fault> abc <fault> b"ij"`, `ab ab abc ij b"ij"`,
+		`abcde abcd abc ijklm b"ij"`, `abcdefgh abcd abc ijklmno b"ij"`, `abcdefgh abcd abc ijklmno b"ij"`})
 }
