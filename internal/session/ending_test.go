@@ -159,14 +159,15 @@ func TestTimersBetweenEvents(t *testing.T) {
 
 // What every() calls gets the time that has passed, from the beginning of the tracing on.
 //
-// > If fn has a parameter, it gets the time in ns that has passed since the call before, which is longer than the
-// > interval if calls were missed.
+// > If fn has a parameter without a default, it gets the time in ns that has passed since the call before, which is
+// > longer than the interval if calls were missed.
 func TestPassed(t *testing.T) {
 	var out, messages bytes.Buffer
 	o := Options{Stdout: &out, Stderr: &messages}
 	o.Code = []string{"whole = cell(0)", "every('1ms', lambda passed: whole.set(whole.get() + passed))",
+		"other = []", "every('1ms', lambda x = -1: other.append(x))",
 		"after('30ms', lambda: exit())", "begin = now()",
-		"at_exit(lambda: print(25 * MSEC < whole.get() and whole.get() < now() - begin))"}
+		"at_exit(lambda: print(25 * MSEC < whole.get() and whole.get() < now() - begin and max(other) == -1))"}
 	s := declared(t, o)
 	if exit, err := s.finish(s.trace(s.whole())); exit != Done || err != nil || out.String() != "True\n" {
 		t.Errorf("exit %d, %v, output %q, messages %q", exit, err, &out, &messages)
