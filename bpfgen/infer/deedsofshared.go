@@ -269,18 +269,8 @@ func (s *changeScan) value(v plan.Value) {
 		for id := range s.known.of(v).containers {
 			s.out.containers[id] = true
 		}
-	case plan.List:
-		s.values(v)
-	case plan.Tuple:
-		s.values(v)
-	case plan.Dict:
-		for _, e := range v {
-			s.value(e.Value)
-		}
-	case plan.Record:
-		for _, f := range v {
-			s.value(f.Value)
-		}
+	default:
+		s.values(plan.Inside(v))
 	}
 }
 

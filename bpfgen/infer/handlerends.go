@@ -77,7 +77,7 @@ func (u sides) reachesEnd(v plan.Value, seen map[*plan.Func]bool) (found bool) {
 	fn, ok := v.(*plan.Func)
 	if !ok {
 		return v == plan.Builtin("fail") || v == plan.Builtin("exit") ||
-			slices.ContainsFunc(valuesIn(v), func(x plan.Value) bool { return u.reachesEnd(x, seen) })
+			slices.ContainsFunc(plan.Inside(v), func(x plan.Value) bool { return u.reachesEnd(x, seen) })
 	}
 	if seen[fn] {
 		return false

@@ -225,27 +225,8 @@ func reachedFrom(v plan.Value, seen map[*plan.Func]bool) map[int]bool {
 			reach(x)
 		}
 	default:
-		for _, x := range valuesIn(v) {
+		for _, x := range plan.Inside(v) {
 			reach(x)
-		}
-	}
-	return out
-}
-
-// valuesIn are the values that a list, a tuple, a dict or a record has.
-func valuesIn(v plan.Value) (out []plan.Value) {
-	switch v := v.(type) {
-	case plan.List:
-		return v
-	case plan.Tuple:
-		return v
-	case plan.Dict:
-		for _, e := range v {
-			out = append(out, e.Value)
-		}
-	case plan.Record:
-		for _, f := range v {
-			out = append(out, f.Value)
 		}
 	}
 	return out

@@ -54,25 +54,11 @@ func (c callee) is(d callee) bool {
 
 // functionsIn are the functions in a constant.
 func functionsIn(c plan.Value) (out []callee) {
-	switch c := c.(type) {
-	case *plan.Func:
-		return []callee{{fn: c}}
-	case plan.Tuple:
-		for _, e := range c {
-			out = append(out, functionsIn(e)...)
-		}
-	case plan.List:
-		for _, e := range c {
-			out = append(out, functionsIn(e)...)
-		}
-	case plan.Dict:
-		for _, e := range c {
-			out = append(out, functionsIn(e.Value)...)
-		}
-	case plan.Record:
-		for _, f := range c {
-			out = append(out, functionsIn(f.Value)...)
-		}
+	if fn, ok := c.(*plan.Func); ok {
+		return []callee{{fn: fn}}
+	}
+	for _, x := range plan.Inside(c) {
+		out = append(out, functionsIn(x)...)
 	}
 	return out
 }

@@ -93,7 +93,7 @@ func reachesChanging(v plan.Value, seen map[*plan.Func]bool) (found bool) {
 	reaches := func(x plan.Value) bool { return reachesChanging(x, seen) }
 	fn, ok := v.(*plan.Func)
 	if !ok {
-		return v != nil && fold.MayChange(v) || slices.ContainsFunc(valuesIn(v), reaches)
+		return v != nil && fold.MayChange(v) || slices.ContainsFunc(plan.Inside(v), reaches)
 	}
 	if seen[fn] {
 		return false

@@ -131,5 +131,24 @@ func (PointValue) isValue() {}
 func (Opaque) isValue()     {}
 func (*Func) isValue()      {}
 
+// Inside gives the values that a list, a tuple, a dict or a record has. It gives none of others.
+func Inside(v Value) (out []Value) {
+	switch v := v.(type) {
+	case List:
+		return v
+	case Tuple:
+		return v
+	case Dict:
+		for _, e := range v {
+			out = append(out, e.Value)
+		}
+	case Record:
+		for _, f := range v {
+			out = append(out, f.Value)
+		}
+	}
+	return out
+}
+
 // MakeInt makes an Int.
 func MakeInt(i int64) Int { return Int{big.NewInt(i)} }

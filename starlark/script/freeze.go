@@ -51,27 +51,12 @@ func (z *freezer) plan(f *plan.Func) {
 // functionsIn freezes what a function captured, or those in a list, a tuple, a dict or a record: a kernel half may call
 // each of them.
 func (z *freezer) functionsIn(v plan.Value) {
-	switch v := v.(type) {
-	case *plan.Func:
-		z.plan(v)
-	case plan.List:
-		z.functionsInAll(v)
-	case plan.Tuple:
-		z.functionsInAll(v)
-	case plan.Dict:
-		for _, e := range v {
-			z.functionsIn(e.Value)
-		}
-	case plan.Record:
-		for _, field := range v {
-			z.functionsIn(field.Value)
-		}
+	if fn, ok := v.(*plan.Func); ok {
+		z.plan(fn)
+		return
 	}
-}
-
-func (z *freezer) functionsInAll(list []plan.Value) {
-	for _, v := range list {
-		z.functionsIn(v)
+	for _, x := range plan.Inside(v) {
+		z.functionsIn(x)
 	}
 }
 
