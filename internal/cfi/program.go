@@ -282,5 +282,10 @@ func (p *program) row() {
 	}
 }
 
-// rule gives what the state says.
-func (p *program) rule() uint32 { return cmp.Or(p.arch.rule(p), wire.UnwindUnfollowed) }
+// rule gives what the state says. Where it says nothing of the frame there is no rule that could be followed.
+func (p *program) rule() uint32 {
+	if p.state.cfa == (place{}) {
+		return wire.UnwindNone
+	}
+	return cmp.Or(p.arch.rule(p), wire.UnwindUnfollowed)
+}

@@ -66,7 +66,8 @@ func TestCIE(t *testing.T) {
 		{"version 4, addresses of 4 bytes", "04 00 04 00 01 78 10" + amd64At, ""},
 		{"version 4, segments", "04 00 08 01 01 78 10" + amd64At, ""},
 		{"version 3, the register in two bytes", "03 00 01 78 9000" + amd64At, whole},
-		{"the return address in a register that is no caller's", "01 00 01 78 05" + amd64At, "1000 none"},
+		{"the return address in a register that is no caller's", "01 00 01 78 05" + amd64At,
+			"1000 unfollowed | 1100 none"},
 		{"eh", "01 656800 0000000000000000 01 78 10" + amd64At, whole},
 		{"not z", "01 5200 01 78 10 00" + amd64At, ""},
 		{"a letter that is not known", "01 7a5900 01 78 10 00" + amd64At, ""},
@@ -106,7 +107,8 @@ func TestAugmentation(t *testing.T) {
 		{"P cut off", elf.EM_X86_64, "01 7a5000 01 78 10 02 03 00" + amd64At, "00", ""},
 		{"longer than the function", elf.EM_X86_64, "01 7a00 01 78 10 00" + amd64At, "05 00", ""},
 		{"S", elf.EM_X86_64, "01 7a5300 01 78 10 00" + amd64At, "00" + signal, "1000 signal | 1100 none"},
-		{"without S", elf.EM_X86_64, "01 7a00 01 78 10 00" + amd64At, "00" + signal, "1000 none"},
+		{"without S", elf.EM_X86_64, "01 7a00 01 78 10 00" + amd64At, "00" + signal,
+			"1000 unfollowed | 1100 none"},
 		{"S, of a frame like others", elf.EM_X86_64, "01 7a5300 01 78 10 00" + amd64At, "00",
 			"1000 rsp+8 u c-8 | 1100 none"},
 		{"S of arm64", elf.EM_AARCH64, "01 7a5300 04 78 1e 00" + arm64At, "00", "1000 signal | 1100 none"},
@@ -151,7 +153,7 @@ func TestFunctions(t *testing.T) {
 		{"removed by the linker", []fn{{0, 0x1080, "10"}, {0x1000, 0x10, "18"}}, "1000 rsp+24 u c-8 | 1010 none"},
 		{"behind the code", []fn{{0x1000, 0x10, "10"}, {0x2000, 0x10, "18"}}, "1000 rsp+16 u c-8 | 1010 none"},
 		{"out of the code", []fn{{0x1ff0, 0x100, "10"}}, "1ff0 rsp+16 u c-8 | 2000 none"},
-		{"no rule, and then nothing", []fn{{0x1000, 0x10, "11"}}, "1000 none"},
+		{"no rule that is followed, and then nothing", []fn{{0x1000, 0x10, "11"}}, "1000 unfollowed | 1010 none"},
 	} {
 		data := slices.Clone(cie)
 		for _, f := range c.list {
@@ -186,7 +188,8 @@ func TestBothSections(t *testing.T) {
 		{"more", exceptions, 0x1000, 0x200, "1000 rsp+16 u c-8 | 1100 rsp+32 u c-8 | 1200 none"},
 		{"behind", exceptions, 0x1108, 0x10, "1000 rsp+16 u c-8 | 1108 rsp+32 u c-8 | 1118 none"},
 		{"far behind", exceptions, 0x1200, 0x10, "1000 rsp+16 u c-8 | 1100 none | 1200 rsp+32 u c-8 | 1210 none"},
-		{"no rule does not count as nothing", function(amd64CIE+amd64At, "0e11"), 0x1000, 0x100, "1000 none"},
+		{"a rule that is not followed counts", function(amd64CIE+amd64At, "0e11"), 0x1000, 0x100,
+			"1000 unfollowed | 1100 none"},
 	} {
 		debug := debugFunction(c.begin, c.size, "0e20")
 		rows, stats := cfi.FrameRows(elf.EM_X86_64, c.eh, debug, sectionAt, codeAt)
