@@ -438,11 +438,7 @@ func word(signed bool) func(*body, []arg, plan.Pos) val {
 		if fold.IsFault(n.c) {
 			return n
 		}
-		t := types.IntOf(32, signed)
-		if i, ok := n.c.(plan.Int); ok {
-			return constant(plan.Int{Big: lowBits(i.Big, t)}) // as cast("int", n)
-		}
-		e := b.numOrFault(n, pos)
+		e, t := b.numOrFault(n, pos), types.IntOf(32, signed)
 		t.MayFault = e.Type.MayFault
 		return exprVal(as(e, t, pos))
 	}
