@@ -26,7 +26,7 @@ func TestGoFrames(t *testing.T) {
 				compared, wrong := 0, 0
 				for addr := golang.Start; addr < golang.End; addr++ {
 					has, wants := ruleAt(got, addr), ruleAt(want, addr)
-					if wants == wire.UnwindUnfollowed { // by debug information alone, which tells of rsp where it is set anew
+					if wants == wire.UnwindUnfollowed { // which debug information alone tells
 						wants = wire.UnwindNone
 					}
 					if compared++; has == wants {
