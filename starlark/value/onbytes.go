@@ -19,6 +19,10 @@ func OnBytes(name string) *starlark.Builtin {
 				case "str":
 					return starlark.String(v), nil
 				case "repr": // with the mark of bytes that were cut
+					err := CheckTextOf(th, v)
+					if err != nil {
+						return nil, err
+					}
 					return starlark.String(v.String()), nil
 				}
 			}

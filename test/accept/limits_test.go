@@ -140,7 +140,7 @@ func tupleLoop(n int) string {
 	return handler("", "    p = (\"a\", 0)\n    n = 0\n"+fmt.Sprintf("    for i in range(%d):\n", n)+
 		"        if i & e.args[1] == 3 and n % 7 < 5:\n            p = (e.comm, i)\n            n += 1\n"+
 		"        elif i % 11 == e.args[1] & 7:\n            n += 2\n"+
-		"        elif n % 5 == 1 and i & 8:\n            p = (\"b\", n)\n    got[0] = p[1]")
+		"        elif n % 5 == 1 and i & 8:\n            p = (\"b\", n)\n    got[0] = p[1] + len(p[0])")
 }
 
 func nestedLoops(n int) string {
