@@ -14,7 +14,11 @@ func TestSignalsThatMayBePending(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if err := tryQueue(mostThreads()); err != nil {
+		err := tryQueue(mostThreads())
+		if errors.Is(err, unix.EINVAL) {
+			t.Skip("needs signal 64, which qemu has for itself where it runs a program of another architecture")
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
