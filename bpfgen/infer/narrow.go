@@ -11,8 +11,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A test for None narrows what it asks, as far as it holds: a variable, or a field of a record or of an event that a
-// variable has. That field is one value for good, so that the next use has what was tested:
+// A test for None narrows what it asks, as far as it holds: a variable, or a part of a record, a tuple or an event that
+// a variable has, as a field of the event's start. That part is one value for good, so that the next use has what was
+// tested:
 //
 //	def f(e): return record(x = e.args.k if e.args.v > 2 else None)
 //	probe(event((POINT, f)), …, where = lambda e: e.x != None and e.x > 1)
@@ -27,36 +28,91 @@ func (b walker) keeps(x syntax.Expr) bool {
 	return ok || b.keptField(x)
 }
 
-// keptField reports whether x is such a field.
+// keptField reports whether x is such a field, an element of a tuple, or the start that an event has.
 func (b walker) keptField(x syntax.Expr) bool {
-	dot, ok := unparen(x).(*syntax.DotExpr)
-	if !ok || !b.keeps(dot.X) {
+	part, ok := b.partOf(x)
+	if !ok {
 		return false
 	}
-	of := b.opened(b.expr(dot.X))
-	if ev, ok := of.obj.(*event); ok && of.start == nil {
-		v, ok := ev.over[dot.Name.Name]
-		return ok && ev.b == b.body && isSteady(v.expr)
+	if ev, ok := part.of.obj.(*event); ok {
+		v, has := ev.over[part.name]
+		return has && isSteady(v.expr) || !has && part.name == "start" && ev.startEv != nil
 	}
-	i := slices.Index(of.names, dot.Name.Name)
-	return of.isRecord() && i >= 0 && isSteady(of.elems[i].expr)
+	return part.i >= 0 && isSteady(part.of.elems[part.i].expr)
 }
 
-// opened is a record of the program as one whose fields stand for themselves. Other values are what they are.
+// keptPart is a part of a value that is kept: a field of an event or of a record, or an element of a tuple.
+type keptPart struct {
+	x    syntax.Expr // the value itself
+	of   val
+	name string
+	i    int // of a record and of a tuple, -1: it has none
+}
+
+// partOf finds which part of which value x is.
+func (b walker) partOf(x syntax.Expr) (keptPart, bool) {
+	switch x := unparen(x).(type) {
+	case *syntax.DotExpr:
+		if !b.keeps(x.X) {
+			return keptPart{}, false
+		}
+		of, name := b.opened(b.expr(x.X)), x.Name.Name
+		_, isEvent := of.obj.(*event)
+		return keptPart{x.X, of, name, slices.Index(of.names, name)}, isEvent || of.isRecord()
+	case *syntax.IndexExpr:
+		if !isNumeral(x.Y) || !b.keeps(x.X) {
+			return keptPart{}, false
+		}
+		of := b.opened(b.expr(x.X))
+		i, ok := b.expr(x.Y).constInt()
+		if i < 0 {
+			i += int64(len(of.elems))
+		}
+		ok = ok && of.comp && of.names == nil && i >= 0 && i < int64(len(of.elems))
+		return keptPart{x.X, of, "", int(i)}, ok
+	}
+	return keptPart{}, false
+}
+
+// isNumeral reports whether an index is written as a number.
+func isNumeral(x syntax.Expr) bool {
+	if u, ok := unparen(x).(*syntax.UnaryExpr); ok && u.Op == syntax.MINUS {
+		x = u.X
+	}
+	_, ok := unparen(x).(*syntax.Literal)
+	return ok
+}
+
+// opened is a record or a tuple of the program as one whose parts stand for themselves. Each belongs to the program to
+// which the whole does. Other values are what they are.
 func (b walker) opened(v val) val {
-	if v.expr == nil || v.start != nil && v.start != b.body || v.obj != nil || !isSteady(v.expr) {
+	if v.comp {
+		if v.start != nil && v.start != b.body {
+			v = v.eachPart(func(part val) val { return part })
+		}
+		return v
+	}
+	if v.expr == nil || v.obj != nil || !isSteady(v.expr) {
 		return v
 	}
 	t := v.expr.Type
-	if t.Kind != types.Record || t.MayNone || t.MayFault {
+	if t.Kind != types.Record && t.Kind != types.Tuple || t.MayNone || t.MayFault {
 		return v
 	}
 	out := val{comp: true, names: t.Names}
 	for i, elem := range t.Elems {
-		out.elems = append(out.elems, exprVal(&tree.Expr{Op: tree.OpElem, Type: elem, Int: int64(i),
-			Args: []*tree.Expr{v.expr}, Pos: v.expr.Pos}))
+		part := &tree.Expr{Op: tree.OpElem, Type: elem, Int: int64(i), Args: []*tree.Expr{v.expr}, Pos: v.expr.Pos}
+		out.elems = append(out.elems, exprVal(part).of(v.start))
 	}
 	return out
+}
+
+// of is v, which belongs to the program of a start unless it is known to belong to another one.
+func (v val) of(start *body) val {
+	if v.start == nil {
+		v.start = start
+	}
+	return v
 }
 
 // isSteady reports whether an expression has one value wherever it stands: a local, or a part of one.
@@ -90,18 +146,22 @@ func (b walker) narrowed(x syntax.Expr, v val) facts {
 	if bind, ok := local(x); ok {
 		return facts{bind: v}
 	}
-	dot := unparen(x).(*syntax.DotExpr)
-	of, name := b.opened(b.expr(dot.X)), dot.Name.Name
-	if ev, ok := of.obj.(*event); ok {
+	part, _ := b.partOf(x)
+	v = v.of(b.body) // what it is a part of may belong to the program of a start
+	if ev, ok := part.of.obj.(*event); ok {
 		with := *ev
 		with.unasked = ev.beforeTests()
-		with.over = maps.Clone(ev.over)
-		with.over[name] = v
-		return b.narrowed(dot.X, objVal(&with))
+		if start, ok := v.obj.(*event); ok {
+			with.startEv = start
+		} else {
+			with.over = maps.Clone(ev.over)
+			with.over[part.name] = v
+		}
+		return b.narrowed(part.x, objVal(&with))
 	}
-	of.elems = slices.Clone(of.elems)
-	of.elems[slices.Index(of.names, name)] = v
-	return b.narrowed(dot.X, of)
+	part.of.elems = slices.Clone(part.of.elems)
+	part.of.elems[part.i] = v
+	return b.narrowed(part.x, part.of)
 }
 
 // beforeTests is the event before any of its fields was tested.
@@ -126,6 +186,10 @@ func sameEvent(x, y val) (val, bool) {
 		if same(v, c.over[name]) {
 			both.over[name] = v
 		}
+	}
+	if a.startEv != c.startEv {
+		start, _ := sameEvent(objVal(a.startEv), objVal(c.startEv)) // both differ from the one only in what was tested
+		both.startEv = start.obj.(*event)
 	}
 	x.obj = &both
 	return x, true
