@@ -36,7 +36,7 @@ const (
 // compiler turns it into data, so neither sees the interpreter's values or a descriptor.
 var layers = []layer{
 	{"cmd", []string{"internal/command", "internal/flags", "internal/manual", "internal/mistake", "internal/prompt",
-		"internal/session"},
+		"internal/session", "internal/sigaction"},
 		[]string{anything}},
 	{"internal/command", []string{"builtins", "docs", "internal/attach", "internal/doctor", "internal/escape",
 		"internal/flags", "internal/format", "internal/kernel", "internal/machine", "internal/manual",
@@ -125,6 +125,7 @@ var layers = []layer{
 	{"internal/line", []string{"internal/pty"}, []string{"github.com/mattn/go-runewidth",
 		"github.com/peterh/liner", unix}},
 	{"internal/pty", nil, []string{unix}},
+	{"internal/sigaction", []string{"internal/sigaction"}, nil},
 	{"internal/audit", []string{"bpfgen", "internal/explain", "internal/format", "internal/paragraph"}, nil},
 	{"internal/paragraph", []string{"internal/escape"}, nil},
 	{"internal/explain", []string{"bpfgen", "internal/format", "internal/paragraph", "internal/plan", "internal/wire"},
@@ -182,7 +183,7 @@ var layers = []layer{
 	{"internal/sideband", []string{"internal/kernel", "internal/mapping"}, []string{unix}},
 	{"internal/until", nil, nil},
 	{"internal/bpf", nil, []string{ebpf, ebpf + "/asm", ebpf + "/btf", ebpf + "/link", unix}},
-	{"internal/procs", []string{"internal/bpf", "internal/format", "internal/kernel"},
+	{"internal/procs", []string{"internal/bpf", "internal/format", "internal/kernel", "internal/sigaction"},
 		[]string{ebpf, ebpf + "/asm", unix}},
 	{"internal/callcount", []string{"internal/bpf", "internal/kernel"}, []string{unix}},
 	{"internal/attach", []string{"bpfgen", "internal/bpf", "internal/callcount", "internal/kernel", "internal/format",

@@ -16,6 +16,7 @@ import (
 	"github.com/startrace/startrace/internal/mistake"
 	"github.com/startrace/startrace/internal/prompt"
 	"github.com/startrace/startrace/internal/session"
+	"github.com/startrace/startrace/internal/sigaction/plain"
 )
 
 func main() {
@@ -64,7 +65,7 @@ func run(args []string) int {
 // watchSignals gives the signals that end a run, in order.
 func watchSignals() <-chan os.Signal {
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGABRT)
+	plain.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGABRT)
 	return signals
 }
 
