@@ -16,6 +16,8 @@ import (
 //
 //	id → second hash, number of addresses, mark, process, 3 addresses     (wire.StackCheck and so on)
 //
+// Of files that a process has loaded one after another at the same addresses the id tells by which ones a walk came.
+//
 // The second hash tells apart two stacks that have one id. The later one is then counted and lost. Ids have 63 bits, so
 // that is to be expected only among some 2^32 different stacks. The kernel's own table of stacks (bpf_get_stackid) has
 // ids of a few bits, and loses what collides.
@@ -54,6 +56,7 @@ func (b stacks) callStack(e *tree.Expr) val {
 			seed = b.Op(ir.OpXor, owner, b.image())
 		}
 		count = b.walked(m, e.Int, none)
+		seed = b.Op(ir.OpXor, seed, b.walk(m).Files())
 	} else {
 		count = b.byFramePointers(m, e.Int, space, none)
 	}

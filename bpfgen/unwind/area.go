@@ -88,8 +88,9 @@ func (w *Walk) fetch(word, size int64, at *ir.Value, off int) {
 // pendingIf notes that the walk comes through code whose rules are not there, if x is 1.
 func (s *step) pendingIf(x *ir.Value) { s.set(statePending, s.Op(ir.OpOr, s.get(statePending), x)) }
 
-// area looks for what is mapped at pc, of which the table says nothing, and goes on at known if it is code.
-func (s *step) area(known *ir.Block) {
+// area looks for what is mapped at pc, of which the table says nothing, or what can be over, and goes on at entered if
+// it is code, with what tells its file apart.
+func (s *step) area(entered *ir.Block) {
 	if s.FindArea == nil {
 		s.unmapped()
 		return
@@ -97,11 +98,7 @@ func (s *step) area(known *ir.Block) {
 	nothing := s.NewBlock()
 	rc := s.FindArea(s.pc)
 	s.orElse(ir.EQ, rc, noArea, nothing)
-	s.Unless(ir.NE, rc, 0, func() { // the lock of the memory is taken
-		s.endIf(ir.NE, s.get(stateBehind), behindCall, wire.UnwindNoTable)
-		s.pendingIf(s.Const(1))
-		s.Jump(nothing)
-	})
+	s.Unless(ir.NE, rc, 0, func() { s.unasked(entered, nothing) })
 	s.orElse(ir.EQ, s.Imm(ir.OpAnd, s.areaWord(areaFlags), executable), 0, nothing)
 	start := s.areaWord(areaStart)
 	s.set(stateStart, start)
@@ -112,15 +109,28 @@ func (s *step) area(known *ir.Block) {
 	s.Begin(made) // by a program itself, or by the kernel, whose code has functions that care for it
 	s.orElse(ir.NE, s.areaWord(areaKey), 0, nothing)
 	s.set(stateChunk, s.Const(0))
-	s.Jump(known)
+	s.Jump(entered, s.Const(0))
 	s.Begin(ofFile)
-	s.file(start, known)
+	s.file(start, entered)
 	s.Begin(nothing)
 	s.unmapped()
 }
 
+// unasked is for where the kernel does not say what is mapped: the lock of the memory is taken, or it was asked before
+// where interrupts are off. The table serves, if it has something there.
+func (s *step) unasked(entered, nothing *ir.Block) {
+	inside, outside := s.NewBlock(), s.NewBlock()
+	s.Branch(ir.ULT, s.Op(ir.OpSub, s.pc, s.get(stateStart)), s.get(stateSize), inside, outside)
+	s.Begin(inside)
+	s.Jump(entered, s.get(stateChunk))
+	s.Begin(outside)
+	s.endIf(ir.NE, s.get(stateBehind), behindCall, wire.UnwindNoTable)
+	s.pendingIf(s.Const(1))
+	s.Jump(nothing)
+}
+
 // file looks for the rules of the file that is mapped from start on.
-func (s *step) file(start *ir.Value, known *ir.Block) {
+func (s *step) file(start *ir.Value, entered *ir.Block) {
 	pending := s.NewBlock()
 	loaded := s.Op(ir.OpSub, start, s.Imm(ir.OpShl, s.areaWord(areaPlace), log2(wire.UnwindPage)))
 	value := s.Call(int64(asm.FnMapLookupElem), s.MapPtr(tree.MapUnwindFiles),
@@ -134,10 +144,11 @@ func (s *step) file(start *ir.Value, known *ir.Block) {
 	s.set(stateStart, first)
 	s.set(stateSize, size)
 	s.set(stateBase, s.Op(ir.OpAdd, loaded, s.Load(8, value, wire.UnwindFileDistance)))
-	s.set(stateChunk, s.Load(4, value, wire.UnwindFileChunk))
+	chunk := s.Load(4, value, wire.UnwindFileChunk)
+	s.set(stateChunk, chunk)
 	s.pendingIf(s.Load(4, value, wire.UnwindFilePython))
-	s.Jump(known)
+	s.Jump(entered, chunk)
 	s.Begin(pending)
 	s.set(stateChunk, s.Const(wire.UnwindPending))
-	s.Jump(known)
+	s.Jump(entered, s.Imm(ir.OpXor, s.areaWord(areaKey+wire.UnwindFileInode/8), wire.UnwindAsk))
 }

@@ -51,6 +51,8 @@ const (
 	// looked for. statePython is its next frame outwards, 0: there is none.
 	statePythonThread
 	statePython
+	// stateFiles is a hash of the files that the walk has come through.
+	stateFiles
 	// statePending is 1 where the walk has come through code whose rules were not there yet.
 	statePending
 	stateWords // what was read of the stack: maxWords words
@@ -154,7 +156,7 @@ func (w *Walk) Start(r Registers) {
 	w.set(stateLink, link)
 	w.set(stateRegs, r.Saved)
 	for _, field := range []int64{stateSaved, stateStart, stateSize, stateCount, stateInstance, stateInPython,
-		statePythonThread, statePython, statePending} {
+		statePythonThread, statePython, stateFiles, statePending} {
 		w.set(field, zero)
 	}
 	w.set(stateWhy, w.Const(wire.UnwindLimit))
@@ -173,8 +175,14 @@ func (w *Walk) Why() *ir.Value {
 // Pending is 1 where the walk has come through code whose rules were not there yet, else 0.
 func (w *Walk) Pending() *ir.Value { return w.get(statePending) }
 
+// Files is a hash of the files that the walk has come through: others can be mapped at the same addresses later.
+func (w *Walk) Files() *ir.Value { return w.get(stateFiles) }
+
 // Fail notes that there was no table to walk by.
-func (w *Walk) Fail() { w.set(stateWhy, w.Const(wire.UnwindNoTable)) }
+func (w *Walk) Fail() {
+	w.set(stateWhy, w.Const(wire.UnwindNoTable))
+	w.set(stateFiles, w.Const(0))
+}
 
 // A step is the code of one frame. It ends in the block on, where the state is the caller's, or in stop.
 type step struct {
@@ -268,20 +276,32 @@ func (s *step) mapped(count *ir.Value) {
 	start := s.Load(8, s.Op(ir.OpAdd, s.Table, at), 0)
 	entry := s.Op(ir.OpAdd, s.Table, s.Imm(ir.OpShl, at, log2(wire.UnwindEntrySize/8)))
 	field := func(size int, off int64) *ir.Value { return s.Load(size, entry, wire.UnwindEntries+off) }
-	size := s.Imm(ir.OpShl, field(4, wire.UnwindEntryPages), log2(wire.UnwindPage))
-	inside, outside := s.NewBlock(), s.NewBlock()
+	pages := field(4, wire.UnwindEntryPages)
+	size := s.Imm(ir.OpShl, s.Imm(ir.OpAnd, pages, wire.UnwindAsk-1), log2(wire.UnwindPage))
+	inside, outside, entered := s.NewBlock(), s.NewBlock(), s.NewBlock()
+	file := s.Param(entered)
 	s.Branch(ir.ULT, s.Op(ir.OpSub, s.pc, start), size, inside, outside)
-	s.Begin(outside)
-	s.area(known)
 	s.Begin(inside)
+	chunk := field(4, wire.UnwindEntryChunk)
 	s.set(stateStart, start)
 	s.set(stateSize, size)
 	s.set(stateBase, field(8, wire.UnwindEntryBase))
-	s.set(stateChunk, field(4, wire.UnwindEntryChunk))
+	s.set(stateChunk, chunk)
+	if s.FindArea != nil {
+		s.orElse(ir.UGE, pages, wire.UnwindAsk, outside)
+	}
+	s.Jump(entered, chunk)
+	s.Begin(outside)
+	s.area(entered)
+	s.Begin(entered)
+	s.set(stateFiles, s.Op(ir.OpMul, s.Op(ir.OpXor, s.get(stateFiles), s.Add(file, 1)), s.Const(filesFactor)))
 	s.Jump(known)
 	s.Begin(known)
 	s.set(stateCount, s.Add(count, 1))
 }
+
+// filesFactor spreads the numbers of files over the hash of them.
+const filesFactor = 0x6a09e667f3bcc909
 
 // unmapped is for an address at which no code is mapped: if it is a return address, the kernel may have replaced it.
 func (s *step) unmapped() {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/startrace/startrace/internal/mapping"
+	"github.com/startrace/startrace/internal/symbols"
 	"github.com/startrace/startrace/internal/unwind"
 	"github.com/startrace/startrace/internal/wire"
 )
@@ -158,9 +159,7 @@ func (w *Walks) feed(pid int) {
 		return // See says what is wrong
 	}
 	var list []unwind.Mapped
-	w.processes.Code(pid, func(m mapping.Mapping, file any, open func() (*os.File, error)) {
-		list = append(list, unwind.Mapped{Mapping: m, File: file, Open: open})
-	})
+	w.processes.Code(pid, func(m symbols.Mapped) { list = append(list, unwind.Mapped(m)) })
 	again, known := w.processes.Image(pid)
 	// Else it is a thread of the kernel, or another program by now.
 	if len(list) > 0 && known && again == image {

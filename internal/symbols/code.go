@@ -11,10 +11,19 @@ import (
 	"github.com/startrace/startrace/internal/mapping"
 )
 
-// Code calls f with what a process that lives has mapped as code, as far as it is known. file tells files apart, by ==:
-// one that was written anew is another. It is nil where there is none that can be opened. open opens it, as long as
-// nothing else is asked of the Namer.
-func (t *Namer) Code(pid int, f func(m mapping.Mapping, file any, open func() (*os.File, error))) {
+// A Mapped is code that a process has mapped.
+type Mapped struct {
+	mapping.Mapping
+	// File tells files apart, by ==: one that was written anew is another. nil: there is none that can be opened.
+	File any
+	// Open opens the file, as long as nothing else is asked of the Namer.
+	Open func() (*os.File, error)
+	// Loaded: the program has asked for it while it ran, and may unload it.
+	Loaded bool
+}
+
+// Code calls f with what a process that lives has mapped as code, as far as it is known.
+func (t *Namer) Code(pid int, f func(m Mapped)) {
 	p := t.processes.get(pid)
 	if !p.told {
 		p = t.update(p, 0)
@@ -28,16 +37,16 @@ func (t *Namer) Code(pid int, f func(m mapping.Mapping, file any, open func() (*
 	for i := range p.maps {
 		a := &p.maps[i]
 		if a.Inode == 0 || a.anonymous() || a.version == (fileVersion{}) && !t.identify(p, a) {
-			f(a.Mapping, nil, nil)
+			f(Mapped{Mapping: a.Mapping})
 			continue
 		}
-		f(a.Mapping, a.version, func() (*os.File, error) {
+		f(Mapped{a.Mapping, a.version, func() (*os.File, error) {
 			at, ok := t.find(p, a)
 			if !ok {
 				return nil, os.ErrNotExist
 			}
 			return os.Open(at.path)
-		})
+		}, a.loaded})
 	}
 }
 
@@ -76,6 +85,7 @@ type area struct {
 	mapping.Mapping
 	version    fileVersion // of the file, once it was opened
 	unreadable bool        // it could not be opened
+	loaded     bool        // the program has asked for it while it ran, and may unload it
 }
 
 // A fileID tells files apart; inode 0 is no file.
@@ -83,6 +93,9 @@ type fileID struct {
 	dev   string
 	inode uint64
 }
+
+// overlaps reports whether another area has an address of this one.
+func (a *area) overlaps(b area) bool { return a.Start < b.End && b.Start < a.End }
 
 func (a *area) id() fileID { return fileID{a.Dev, a.Inode} }
 

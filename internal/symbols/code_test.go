@@ -20,7 +20,7 @@ func TestCode(t *testing.T) {
 		t.Fatalf("%s is no file", program)
 	}
 	found := false
-	n.Code(os.Getpid(), func(m mapping.Mapping, file any, open func() (*os.File, error)) {
+	n.Code(os.Getpid(), func(m Mapped) {
 		if !m.Code {
 			t.Errorf("%+v is no code", m)
 		}
@@ -28,10 +28,10 @@ func TestCode(t *testing.T) {
 			return
 		}
 		found = true
-		if m.Dev == want.(fileVersion).dev && file != want { // else its file system shows other devices
-			t.Errorf("the program is %+v, and its path %+v", file, want)
+		if m.Dev == want.(fileVersion).dev && m.File != want { // else its file system shows other devices
+			t.Errorf("the program is %+v, and its path %+v", m.File, want)
 		}
-		f, err := open()
+		f, err := m.Open()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestCodeOfEnded(t *testing.T) {
 		mappedAt(11, 100, code(0x1000, 0x2000, 0, "/bin/sh")),
 	)
 	count := func() (n int) {
-		table.Code(100, func(mapping.Mapping, any, func() (*os.File, error)) { n++ })
+		table.Code(100, func(Mapped) { n++ })
 		return n
 	}
 	if n := count(); n != 1 {

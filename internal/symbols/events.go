@@ -2,6 +2,7 @@ package symbols
 
 import (
 	"slices"
+	"time"
 
 	"github.com/startrace/startrace/internal/mapping"
 )
@@ -25,7 +26,7 @@ func (t *Namer) Tell(e *mapping.Change) {
 		}
 	case mapping.Executed:
 		p := t.processes.begin(e.PID, e.Time)
-		p.told = t.listening
+		p.told, p.ran = t.listening, e.Time
 		if p.before != nil {
 			p.parent = p.before.parent
 		}
@@ -33,7 +34,10 @@ func (t *Namer) Tell(e *mapping.Change) {
 		// Of a process that is not known all is read when it is asked for.
 		if p := t.processes.byPID[e.PID]; p != nil && (p.told || p.Seen()) && e.Mapping.Code {
 			t.look(p)
-			p.add(e.Mapping)
+			if p.told && p.replaces(&e.Mapping) {
+				p = t.processes.renew(p, e.Time)
+			}
+			p.add(e.Mapping, p.loads(e.Time))
 		}
 	case mapping.Ended:
 		if p := t.processes.byPID[e.PID]; p != nil {
@@ -52,8 +56,23 @@ func (t *Namer) forked(e *mapping.Change) {
 	}
 }
 
-// add puts a mapping in place of what it covers.
-func (p *Process) add(m mapping.Mapping) {
+// replaces reports whether a mapping takes the place of code of another file, or of another place of it.
+func (p *Process) replaces(m *mapping.Mapping) bool {
+	return slices.ContainsFunc(p.maps, func(a area) bool {
+		return a.Start < m.End && m.Start < a.End && a.File() &&
+			(a.id() != fileID{m.Dev, m.Inode} || a.Start-a.Offset != m.Start-m.Offset)
+	})
+}
+
+// beginning is how long a program takes at most to load the libraries that it asks for: what it loads later it can
+// unload, too.
+const beginning = 20 * time.Millisecond
+
+// loads reports whether a program that maps code at a time runs already.
+func (p *Process) loads(at uint64) bool { return p.ran == 0 || at-p.ran > uint64(beginning) }
+
+// add puts a mapping in place of what it covers. loaded: the program has asked for it while it ran.
+func (p *Process) add(m mapping.Mapping, loaded bool) {
 	if p.program == "" && m.File() {
 		p.program = m.Path // the first that exec maps (load_elf_binary, fs/binfmt_elf.c)
 	}
@@ -68,7 +87,7 @@ func (p *Process) add(m mapping.Mapping) {
 			maps = append(maps, a.part(max(a.Start, m.End), a.End))
 		}
 	}
-	p.maps = slices.Insert(maps, at, area{Mapping: m})
+	p.maps = slices.Insert(maps, at, area{Mapping: m, loaded: loaded})
 }
 
 // part is an area without its beginning or end.

@@ -67,6 +67,34 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// A stack has the names of the code that was mapped when it was taken, also if other code is there by now: another
+// file, or another place of one. What is mapped beside it changes nothing.
+func TestReplacedCode(t *testing.T) {
+	other := func(path string, inode uint64) mapping.Mapping {
+		m := code(0x5000, 0x6000, 0, path)
+		m.Inode = inode
+		return m
+	}
+	table := told(t,
+		mapping.Change{Kind: mapping.Executed, Time: 10, PID: 100},
+		mappedAt(11, 100, code(0x1000, 0x2000, 0, "/bin/sh")),
+		mappedAt(20, 100, other("/lib/first.so", 2)),
+		mappedAt(30, 100, other("/lib/second.so", 3)),
+		mappedAt(40, 100, code(0x7000, 0x8000, 0, "/lib/beside.so")),
+	)
+	of := map[uint64]*Process{}
+	for at, want := range map[uint64]string{25: "first.so+0x10", 35: "second.so+0x10", 45: "second.so+0x10"} {
+		of[at] = table.SeeStack(100, at, []uint64{0x5010})
+		frames := table.Stack(of[at], []uint64{0x5010, 0x1011}, nil)
+		if frames[0].Name() != want || frames[1].Name() != "sh+0x11" || of[at].Program() != "/bin/sh" {
+			t.Errorf("at %d: got %v of %s, want %s", at, frames, of[at].Program(), want)
+		}
+	}
+	if of[35] != of[45] || of[25].over {
+		t.Error("code that was mapped beside is another process, or the one before has ended")
+	}
+}
+
 // A mapping takes the place of what it covers.
 func TestOverlay(t *testing.T) {
 	for _, c := range []struct {
@@ -82,7 +110,7 @@ func TestOverlay(t *testing.T) {
 	} {
 		p := &Process{maps: []area{{Mapping: code(0x1000, 0x2000, 0, "/a")},
 			{Mapping: code(0x5000, 0x8000, 0x100, "/b")}}}
-		p.add(code(c.start, c.end, 0, "/n"))
+		p.add(code(c.start, c.end, 0, "/n"), false)
 		got := ""
 		for i, a := range p.maps {
 			if i > 0 {

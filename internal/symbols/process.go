@@ -31,6 +31,10 @@ type Process struct {
 	told bool
 	// over: it has ended, or runs another program.
 	over bool
+	// replaced: code of it was replaced by that of another file since, and another Process has what is mapped now.
+	replaced bool
+	// ran is from when on it or the process of which it is a copy runs the program; 0 if that was not seen.
+	ran uint64
 	// is tells the process from the next one of the same number, and from another program in it.
 	is identity
 	// foreign: its mount namespace is not ours, so its files are out of reach when it has ended. looked: that has been
@@ -73,7 +77,7 @@ const patience = 8
 // now.
 func (t *Namer) SeeStack(pid int, at uint64, addrs []uint64) *Process {
 	p := t.processes.at(pid, at)
-	if !p.told {
+	if !p.told && !p.replaced {
 		p = t.update(p, 0)
 	}
 	if slices.ContainsFunc(addrs, python.IsFrame) {
@@ -82,7 +86,7 @@ func (t *Namer) SeeStack(pid int, at uint64, addrs []uint64) *Process {
 		}
 		addrs = slices.DeleteFunc(slices.Clone(addrs), python.IsFrame)
 	}
-	if !p.over && !p.covers(addrs) && (p.fruitless < patience || time.Since(p.read) >= minAge) {
+	if !p.over && !p.replaced && !p.covers(addrs) && (p.fruitless < patience || time.Since(p.read) >= minAge) {
 		t.reread(p)
 		if !p.covers(addrs) {
 			p.fruitless++
@@ -173,6 +177,11 @@ func (t *Namer) reread(p *Process) {
 	if p.lacks(list) {
 		return
 	}
+	for i := range p.maps { // what has gone since had code when stacks were taken
+		if a := &p.maps[i]; p.told && !slices.ContainsFunc(list, a.overlaps) {
+			list = append(list, *a)
+		}
+	}
 	t.remember(p, is, list)
 }
 
@@ -200,7 +209,9 @@ func (t *Namer) remember(p *Process, is identity, list []area) {
 	}
 	for i := range list {
 		if m := known[list[i].Start]; m != nil && m.Mapping == list[i].Mapping {
-			list[i].version, list[i].unreadable = m.version, m.unreadable
+			list[i].version, list[i].unreadable, list[i].loaded = m.version, m.unreadable, m.loaded
+		} else {
+			list[i].loaded = p.Seen()
 		}
 	}
 	p.is, p.maps, p.read = is, list, time.Now()
@@ -222,7 +233,7 @@ func (t *Namer) inherit(p *Process) {
 }
 
 func (p *Process) take(parent *Process) {
-	p.maps, p.program = parent.maps, parent.program
+	p.maps, p.program, p.ran = parent.maps, parent.program, parent.ran
 	p.foreign, p.looked, p.jail = parent.foreign, parent.looked, parent.jail
 }
 

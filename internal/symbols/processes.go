@@ -50,6 +50,19 @@ func (ps *processes) begin(pid int, since uint64) *Process {
 	return p
 }
 
+// renew makes a process that is, from a time on, what p is, whose code is about to be replaced: addresses of stacks
+// that were taken before have the names of what was there.
+func (ps *processes) renew(p *Process, since uint64) *Process {
+	over := p.over
+	next := ps.begin(p.pid, since)
+	before, used := next.before, next.used
+	*next = *p
+	next.since, next.before, next.used, next.over = since, before, used, over
+	next.forgotten = false
+	p.over, p.replaced = over, true
+	return next
+}
+
 // forget keeps n, of p and what had its number before.
 func (p *Process) forget(n int) {
 	for ; p != nil; p = p.before {

@@ -32,6 +32,8 @@ type file struct {
 	// reading: its rows are not there yet. waiting are the layouts that are told when they are.
 	reading bool
 	waiting map[*layout]bool
+	// told: walks find it by what is mapped.
+	told bool
 	// refs counts the places in layouts that have it, used is when it was asked for last.
 	refs int
 	used uint64

@@ -2,8 +2,10 @@ package unwind
 
 import (
 	"encoding/binary"
+	"errors"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/startrace/startrace/internal/wire"
@@ -68,7 +70,11 @@ func (f *packedFile) foundAs() []byte {
 func (k *Keeper) tellFound(f *file) {
 	key, ok := keyOf(f.id)
 	if value := f.foundAs(); ok && value != nil {
-		k.check(k.kernel.file(key, value))
+		err := k.kernel.file(key, value)
+		f.told = err == nil
+		if !errors.Is(err, syscall.E2BIG) { // else tables have it alone
+			k.check(err)
+		}
 	}
 }
 

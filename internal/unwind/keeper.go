@@ -42,6 +42,8 @@ type Mapped struct {
 	File any
 	// Open opens the file, if nothing is known of it. It is called before Set returns.
 	Open func() (*os.File, error)
+	// Loaded: the program may unload it, and load something else there.
+	Loaded bool
 }
 
 // Options are what a Keeper cannot know.

@@ -17,15 +17,16 @@ type layout struct {
 // A located is code with its file, nil for none.
 type located struct {
 	mapping.Mapping
-	id   any
-	file *file
+	id     any
+	file   *file
+	loaded bool
 }
 
 // layoutOf finds the files of code, or begins to read them.
 func (k *Keeper) layoutOf(code []Mapped) *layout {
 	l := &layout{code: make([]located, 0, len(code)), users: map[int]*traced{}}
 	for i := range code {
-		c := located{Mapping: code[i].Mapping, id: code[i].File, file: k.file(&code[i])}
+		c := located{code[i].Mapping, code[i].File, k.file(&code[i]), code[i].Loaded}
 		if c.file != nil {
 			c.file.refs++
 			if c.file.reading {
@@ -40,13 +41,18 @@ func (k *Keeper) layoutOf(code []Mapped) *layout {
 // is reports whether a layout is that of code.
 func (l *layout) is(code []Mapped) bool {
 	return slices.EqualFunc(l.code, code, func(a located, b Mapped) bool {
-		return a.Mapping == b.Mapping && a.id == b.File
+		return a.Mapping == b.Mapping && a.id == b.File && a.loaded == b.Loaded
 	})
 }
+
+// asked reports whether walks ask the kernel which file is mapped there now: it may be another one, and each that has
+// rules is found by that.
+func (c *located) asked() bool { return c.loaded && c.file != nil && (c.file.reading || c.file.told) }
 
 // areas are those of all code. Of files that are being read they say so.
 func (l *layout) areas() (list []area) {
 	for i := range l.code {
+		from := len(list)
 		switch c := &l.code[i]; {
 		case c.file == nil:
 			list = append(list, areasOf(&c.Mapping, nil)...)
@@ -58,6 +64,9 @@ func (l *layout) areas() (list []area) {
 				m.Offset = 0 // events give memory that is no file's the place of its address
 			}
 			list = append(list, areasOf(&m, &c.file.packedFile)...)
+		}
+		for j := range list[from:] {
+			list[from+j].ask = l.code[i].asked()
 		}
 	}
 	return list

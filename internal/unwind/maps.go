@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"syscall"
 
 	"github.com/cilium/ebpf"
 
@@ -118,10 +117,7 @@ func (m *kernelMaps) file(key fileKey, value []byte) error {
 	if m.Files == nil {
 		return nil
 	}
-	if err := m.Files.Put(key[:], value); err != nil && !errors.Is(err, syscall.E2BIG) { // else tables have it alone
-		return err
-	}
-	return nil
+	return m.Files.Put(key[:], value)
 }
 
 func (m *kernelMaps) forgetFile(key fileKey) error {

@@ -3,7 +3,6 @@ package unwind
 import (
 	"cmp"
 	"encoding/binary"
-	"math"
 	"slices"
 
 	"github.com/startrace/startrace/internal/elffile"
@@ -20,6 +19,8 @@ type area struct {
 	base uint64
 	// chunk is the file's first one, 0: no rules, wire.UnwindPending: they are not there yet.
 	chunk uint32
+	// ask: the kernel is asked which file is mapped there now.
+	ask bool
 }
 
 // A packed file is its rows in chunks.
@@ -79,7 +80,7 @@ func (e extent) bytes(s elffile.Segment) uint64 {
 }
 
 // pages is how many pages the area has.
-func (a area) pages() uint32 { return uint32(min((a.end-a.start)/wire.UnwindPage, math.MaxUint32)) }
+func (a area) pages() uint32 { return uint32(min((a.end-a.start)/wire.UnwindPage, wire.UnwindAsk-1)) }
 
 // encode gives the table of areas.
 func encode(areas []area) []byte {
@@ -95,7 +96,11 @@ func encode(areas []area) []byte {
 		order.PutUint64(b[8*i:], a.start)
 		e := b[wire.UnwindEntries+wire.UnwindEntrySize*i:]
 		order.PutUint64(e[wire.UnwindEntryBase:], a.base)
-		order.PutUint32(e[wire.UnwindEntryPages:], a.pages())
+		pages := a.pages()
+		if a.ask {
+			pages |= wire.UnwindAsk
+		}
+		order.PutUint32(e[wire.UnwindEntryPages:], pages)
 		order.PutUint32(e[wire.UnwindEntryChunk:], a.chunk)
 	}
 	return b
@@ -118,7 +123,7 @@ func join(areas []area) (out []area) {
 	})
 	slices.SortStableFunc(areas, func(a, b area) int { return cmp.Compare(a.start, b.start) })
 	for _, a := range areas {
-		if n := len(out); n > 0 && out[n-1].end == a.start && out[n-1].chunk == a.chunk &&
+		if n := len(out); n > 0 && out[n-1].end == a.start && out[n-1].chunk == a.chunk && out[n-1].ask == a.ask &&
 			(a.chunk == 0 || a.chunk == wire.UnwindPending || out[n-1].base == a.base) {
 			out[n-1].end = a.end
 		} else if n == 0 || out[n-1].start < a.start {

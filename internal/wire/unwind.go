@@ -33,6 +33,10 @@ package wire
 //
 //	u64 address of the file's first page | u32 pages of the mapping | u32 the file's first chunk, 0: no rules
 //
+// UnwindAsk beside the pages says that the program has loaded the file while it ran. It may have unloaded it, and
+// loaded another one there, before user space hears of that. So where the kernel tells what is mapped at an address
+// (see below), a walk asks it.
+//
 // The first start is 0, of a mapping without pages, so that a search finds one for each address. A file whose rows are
 // not there yet has the first chunk UnwindPending.
 //
@@ -62,6 +66,7 @@ const (
 	UnwindEntryBase  = 0
 	UnwindEntryPages = 8
 	UnwindEntryChunk = 12
+	UnwindAsk        = 1 << 31
 	UnwindPython     = UnwindEntries + UnwindEntrySize*UnwindMappings // where an interpreter has its frames: see Python
 	UnwindTable      = UnwindPython + 8*PythonWords
 
