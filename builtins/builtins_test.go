@@ -107,22 +107,6 @@ func TestStrftime(t *testing.T) {
 	}
 }
 
-func TestParseDuration(t *testing.T) {
-	for text, want := range map[string]int64{
-		"5ms": 5e6, "100ns": 100, "1.5s": 15e8, "1h30m": 5400e9, "20us": 20e3, "3µs": 3000, "0": 0, "2d": 172800e9,
-		"1m1s": 61e9,
-	} {
-		if got, err := ParseDuration(text); err != nil || got != want {
-			t.Errorf("%s: %d %v, want %d", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "5", "ms", "5 ms", "-5ms", "5msx", "1e3s", "99999999999d"} {
-		if got, err := ParseDuration(text); err == nil {
-			t.Errorf("%q gave %d", text, got)
-		}
-	}
-}
-
 // FuzzFlags feeds arguments to flags of all kinds.
 func FuzzFlags(f *testing.F) {
 	f.Add("--rows 3 -xD --no-disk -- a")
@@ -162,19 +146,6 @@ func FuzzPattern(f *testing.F) {
 		kind, known := point.Named(p.Provider)
 		if !known || len(p.Args) < kind.Min || len(p.Args) > kind.Max || p.Args[0] == "" {
 			t.Errorf("%q is read as %+v", text, p)
-		}
-	})
-}
-
-// FuzzDuration reads any text as a duration: none is negative.
-func FuzzDuration(f *testing.F) {
-	for _, text := range []string{"1s", "1.5ms", "1h30m", "9223372036854775807ns", "999999999999h", "-1s", "1", "s",
-		".5s"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if d, err := ParseDuration(text); err == nil && d < 0 {
-			t.Errorf("%q is %d ns", text, d)
 		}
 	})
 }

@@ -21,9 +21,10 @@ var flagFamily = []Entry{
          required=False, least=None, most=None)`,
 		Doc: `Declares a flag of the script and gives its value: --name VALUE, or -s VALUE with short. A default
 of True or False makes a switch. type is int, float, str, bool, duration, expression or a function that gets the text;
-where it is not given, it follows the default. positional takes the next argument that is no flag. A flag with required
-must be given. What is given must be from least to most: a number, a time in ns, or the length of a text in bytes. The
-names and letters of startrace's own flags are refused.`,
+where it is not given, it follows the default. Where it is, the default is a value of it, a text that is read as what
+is given, or None. positional takes the next argument that is no flag. A flag with required must be given. What is given
+must be from least to most: a number, a time in ns, or the length of a text in bytes. The names and letters of
+startrace's own flags are refused.`,
 		call: flagCall,
 	},
 	{

@@ -17,13 +17,14 @@ func (fs *Flags) HelpWanted() bool { return fs.parse().help }
 // Again forgets all flags and arguments, so that another script can declare its flags. None of these is given.
 func (fs *Flags) Again() { *fs = Flags{Own: fs.Own} }
 
-// give notes what the arguments say of a flag.
-func (p *parsedArgs) give(word, text string) {
+// give notes what the arguments say of a flag. A switch may say the same again.
+func (p *parsedArgs) give(of *flags.Flag, text string) {
+	word := of.Long
 	before, again := p.given[word]
 	switch {
 	case !again:
 		p.words = append(p.words, word)
-	case p.twice == "" && before != text:
+	case p.twice == "" && (!of.Switch() || before != text):
 		p.twice = word
 	}
 	p.given[word] = text
@@ -91,17 +92,39 @@ func (fs *Flags) given(f *Flag) (text string, ok bool) {
 	return "", false
 }
 
-// fallback is the default; a text is converted too: flag("t", "5ms", type = duration). One that cannot be converted is
-// a mistake of the script, and not of who runs it.
-func (f *Flag) fallback(th *starlark.Thread) (starlark.Value, error) {
-	if s, isText := f.Default.(starlark.String); isText && f.Type != starlark.Universe["str"] {
-		v, err := f.convert(th, string(s))
-		if err != nil {
-			return nil, fmt.Errorf("flag %s: default: %w", f.Name, err)
-		}
-		return v, nil
+// fallback is the default; a text is converted too: flag("t", "5ms", type = duration). One that is no value of the
+// flag's type is a mistake of the script, and not of who runs it.
+func (f *Flag) fallback(th *starlark.Thread) (v starlark.Value, err error) {
+	switch text, isText := f.Default.(starlark.String); {
+	case f.Default == starlark.None:
+		return f.Default, nil
+	case isText && f.Type != starlark.Universe["str"]:
+		v, err = f.convert(th, string(text))
+	default:
+		v, err = f.asTyped(f.Default)
 	}
-	return f.Default, nil
+	if err != nil {
+		return nil, fmt.Errorf("flag %s: default: %w", f.Name, err)
+	}
+	return v, nil
+}
+
+// asTyped is a default that is no text as a value of the flag's type. What a function of the script gives is not known,
+// so that any value may stand for it.
+func (f *Flag) asTyped(v starlark.Value) (starlark.Value, error) {
+	switch i, isInt := v.(starlark.Int); {
+	case f.Type.Name() == durationName:
+		ns, err := toDuration(v)
+		return starlark.MakeInt64(ns), err
+	case isInt && f.Type == starlark.Universe["float"]:
+		return i.Float(), nil
+	}
+	_, ofScript := f.Type.(*starlark.Function)
+	want := map[string]string{"str": "a string", "int": "an int", "float": "a float", "bool": "a bool"}[f.Type.Name()]
+	if _, of, found := strings.Cut(want, " "); found && !ofScript && v.Type() != of {
+		return nil, fmt.Errorf("got %s, want %s", v, want)
+	}
+	return v, nil
 }
 
 // Check refuses arguments that no flag took, after the script has declared its flags. Its error is a *UsageError.
@@ -162,7 +185,7 @@ func (fs *Flags) parseAll() *parsedArgs {
 		case w.Flag != nil && w.Lacking:
 			p.lacking = w.Flag.Long
 		case w.Flag != nil:
-			p.give(w.Flag.Long, w.Value)
+			p.give(w.Flag, w.Value)
 		case w.Unknown == "--help" || w.Unknown == "-h":
 			p.help = true
 		case w.Unknown != "":

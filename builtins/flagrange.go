@@ -30,6 +30,17 @@ func (f *Flag) setRange(least, most starlark.Value) error {
 		}
 		*end.to = v
 	}
+	return f.rangeHolds()
+}
+
+// rangeHolds refuses a range in which nothing is.
+func (f *Flag) rangeHolds() error {
+	if f.Least == nil || f.Most == nil {
+		return nil
+	}
+	if above, err := starlark.Compare(syntax.GT, f.Least, f.Most); err != nil || above {
+		return fmt.Errorf("least: got %s, want at most %s, which is most", f.Least, f.Most)
+	}
 	return nil
 }
 

@@ -89,7 +89,7 @@ type parsedArgs struct {
 	given map[string]string
 	// words are the long words of given, in the order in which they came first.
 	words []string
-	// twice is the first word that has two different values. It is "" where there is none.
+	// twice is the first word that is given twice, of a switch with two values. It is "" where there is none.
 	twice string
 	// rest are the arguments without a name.
 	rest []string

@@ -3,10 +3,11 @@ package builtins
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/duration"
 )
 
 // timeUnits are the units of time with their labels, in ns.
@@ -193,63 +194,17 @@ func Wants(fn starlark.Callable) (names []string) {
 func toDuration(v starlark.Value) (int64, error) {
 	switch v := v.(type) {
 	case starlark.Int:
-		if ns, ok := v.Int64(); ok && ns <= mostDuration {
+		if ns, ok := v.Int64(); ok && ns <= duration.Most {
 			return ns, nil
 		}
-		return 0, fmt.Errorf("got %s, "+tooLong, v)
+		return 0, fmt.Errorf("got %s, %w", v, duration.ErrTooLong)
 	case starlark.Float:
-		if !(math.Abs(float64(v)) <= mostDuration) { // nan is neither
-			return 0, fmt.Errorf("got %s, "+tooLong, v)
+		if !(math.Abs(float64(v)) <= duration.Most) { // nan is neither
+			return 0, fmt.Errorf("got %s, %w", v, duration.ErrTooLong)
 		}
 		return int64(v), nil
 	case starlark.String:
-		return ParseDuration(string(v))
+		return duration.Parse(string(v))
 	}
 	return 0, fmt.Errorf(`got %s, want a duration: "5ms", or an int in ns`, v.Type())
-}
-
-// mostDuration is the longest duration in ns, so that a moment and a duration together are one of 64 bits.
-const (
-	mostDuration = 1 << 62
-	tooLong      = "want a duration of at most 146 years"
-)
-
-var durationUnits = map[string]float64{
-	"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "min": 60e9, "h": 3600e9, "d": 86400e9,
-}
-
-// ParseDuration reads "1h30m", "1.5s", "20us". A number needs a unit, except 0.
-func ParseDuration(s string) (int64, error) {
-	if s == "0" {
-		return 0, nil
-	}
-	total, rest := 0.0, s
-	for rest != "" {
-		n := span(rest, func(c byte) bool { return c >= '0' && c <= '9' || c == '.' })
-		u := n + span(rest[n:], func(c byte) bool { return (c < '0' || c > '9') && c != '.' })
-		f, err := strconv.ParseFloat(rest[:n], 64)
-		scale, ok := durationUnits[rest[n:u]]
-		if err != nil || !ok {
-			return 0, fmt.Errorf("got %q, want a duration such as 100us, 5ms, 1.5s, 1h30m", s)
-		}
-		total += f * scale
-		rest = rest[u:]
-	}
-	if total > mostDuration {
-		return 0, fmt.Errorf("got %q, "+tooLong, s)
-	}
-	if s == "" {
-		return 0, fmt.Errorf("got %q, want a duration such as 100us, 5ms, 1.5s, 1h30m", s)
-	}
-	return int64(total + 0.5), nil
-}
-
-// span is how many bytes at the begin of a text are of a kind.
-func span(s string, in func(byte) bool) int {
-	for i := range len(s) {
-		if !in(s[i]) {
-			return i
-		}
-	}
-	return len(s)
 }

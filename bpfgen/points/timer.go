@@ -3,10 +3,10 @@ package points
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/duration"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -33,7 +33,7 @@ func readTimer(p *plan.Pattern, everyCPU bool) *Timer {
 		}
 		return &Timer{Clock: tree.Clock{EveryCPU: everyCPU, Freq: hz}}
 	}
-	d, err := time.ParseDuration(form)
+	d, err := duration.Parse(form)
 	if err != nil || d <= 0 {
 		refusal.Wrong(p.Pos, "%s: want a rate or a duration: profile:99hz, interval:1s, interval:100ms", p.Text)
 	}

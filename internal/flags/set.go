@@ -1,14 +1,14 @@
 package flags
 
 import (
+	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/startrace/startrace/internal/duration"
 	"github.com/startrace/startrace/internal/naming"
 )
 
@@ -128,24 +128,19 @@ func (s *Set) Numbers(f Flag, to *[]int) {
 // Time adds a flag of a duration.
 func (s *Set) Time(f Flag, to *time.Duration) {
 	s.Func(f, func(w Word) error {
-		d, err := time.ParseDuration(w.Value)
+		ns, err := duration.Parse(w.Value)
 		switch {
-		case err != nil && isLong().MatchString(w.Value) || d > mostTime:
+		case errors.Is(err, duration.ErrTooLong) || ns > int64(mostTime):
 			return fmt.Errorf("--%s: got %q, want at most %dh, which is ten years", f.Long, w.Value, mostTime/time.Hour)
 		case err != nil:
-			return fmt.Errorf("--%s: got %q, want a duration such as 500ms, 10s, 1m", f.Long, w.Value)
+			return fmt.Errorf("--%s: %w", f.Long, err)
 		}
-		return set(w, to, d)
+		return set(w, to, time.Duration(ns))
 	})
 }
 
 // mostTime is the longest duration that a flag takes: several times as long is a duration, too.
 const mostTime = 10 * 365 * 24 * time.Hour
-
-// isLong finds out what can only be too long for time.ParseDuration.
-var isLong = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`)
-})
 
 // set sets what has no value yet. One that says nothing, as --pid "$PID" with an
 // empty PID does, is refused: the run would be another one.

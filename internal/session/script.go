@@ -33,7 +33,9 @@ func (s *session) prepare() (scriptArgs []string, err error) {
 		s.reading.Store(false)
 	}
 	if err != nil {
-		return nil, s.allMistakes(err, nil)
+		err = s.allMistakes(err, nil)
+		_, _ = s.takeOwn(rest) // with -c among them the exit code is another one; the script's mistake is what is told
+		return nil, err
 	}
 	if scriptArgs, err = s.takeOwn(rest); err != nil {
 		return nil, err

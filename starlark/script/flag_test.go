@@ -55,16 +55,18 @@ func TestFlags(t *testing.T) {
 
 func TestFlagMistakes(t *testing.T) {
 	for args, want := range map[string]string{
-		"--treshold 5ms": "unknown flag --treshold (did you mean --threshold?)",
-		"-z":             "unknown flag -z",
-		"a b c":          `unexpected argument "c"`,
-		"--rows many":    `--rows: got "many", want a number`,
-		"--mode other":   `--mode: got "other", want one of fast, slow`,
-		"-D=perhaps":     `--disk: got "perhaps", want true or false`,
-		"--rows 1e3":     `--rows: got "1e3", want a number`,
-		"--disk=perhaps": `--disk: got "perhaps", want true or false`,
-		"--threshold 5":  `--threshold: got "5", want a duration such as 100us, 5ms, 1.5s, 1h30m`,
-		"--rows":         `--rows wants a value: how many`,
+		"--treshold 5ms":    "unknown flag --treshold (did you mean --threshold?)",
+		"-z":                "unknown flag -z",
+		"a b c":             `unexpected argument "c"`,
+		"--rows many":       `--rows: got "many", want a number`,
+		"--mode other":      `--mode: got "other", want one of fast, slow`,
+		"-D=perhaps":        `--disk: got "perhaps", want true or false`,
+		"--rows 1e3":        `--rows: got "1e3", want a number`,
+		"--disk=perhaps":    `--disk: got "perhaps", want true or false`,
+		"--threshold 5":     `--threshold: got "5", want a duration such as 100us, 5ms, 1.5s, 1h30m`,
+		"--rows":            `--rows wants a value: how many`,
+		"--rows 3 -r 3":     `--rows is given twice; it has one value`,
+		"--mode a --mode a": `--mode is given twice; it has one value`,
 	} {
 		_, err := runFlags(t, args)
 		var usage *builtins.UsageError
@@ -85,6 +87,14 @@ func TestDefaultMistakes(t *testing.T) {
 		`flag("x", 5, choices = ["a", "b"])`:          `1:5: flag x: default: got "5", want one of the choices: a, b`,
 		`flag("x", 0.5, choices = ["a"])`:             `1:5: flag x: default: got "0.5", want one of the choices: a`,
 		`flag("x", "c", choices = ["a"])`:             `1:5: flag x: default: got "c", want one of the choices: a`,
+		`flag("x", 1.5, type = int)`:                  `1:5: flag x: default: got 1.5, want an int`,
+		`flag("x", True, type = int)`:                 `1:5: flag x: default: got True, want an int`,
+		`flag("x", 5, type = str)`:                    `1:5: flag x: default: got 5, want a string`,
+		`flag("x", 5, type = bool)`:                   `1:5: flag x: default: got 5, want a bool`,
+		`flag("x", [], type = float)`:                 `1:5: flag x: default: got [], want a float`,
+		`flag("x", True, type = duration)`:            `1:5: flag x: default: got bool, want a duration`,
+		`flag("x", 5, least = 10, most = 3)`:          `1:5: flag x: least: got 10, want at most 3, which is most`,
+		`flag("x", least = 1, most = 0.5)`:            `1:5: flag x: least: got 1, want at most 0.5, which is most`,
 	} {
 		for _, args := range [][]string{nil, {"--help"}} {
 			h, _, _ := newTest()
@@ -98,7 +108,8 @@ func TestDefaultMistakes(t *testing.T) {
 		}
 	}
 	for _, text := range []string{`flag("x", 5, choices = ["4", "5"])`, `flag("x", None, choices = ["a"])`,
-		`flag("x", "", choices = ["a"])`, `flag("x", "010", type = int)`} {
+		`flag("x", "", choices = ["a"])`, `flag("x", "010", type = int)`, `flag("x", 1, type = float)`,
+		`flag("x", 1.5e9, type = duration)`, `flag("x", 5, type = lambda t: t)`, `flag("x", least = 3, most = 3)`} {
 		h, _, _ := newTest()
 		if err := h.ParseText("f.star", []byte(text)); err != nil {
 			t.Fatal(err)
