@@ -49,7 +49,8 @@ var layers = []layer{
 	{"internal/session", []string{"internal", "bpfgen", "builtins", "starlark", "stdlib"}, []string{anything}},
 
 	{"builtins", []string{"internal/duration", "internal/escape", "internal/flags", "internal/naming", "internal/plan",
-		"internal/point", "internal/format", "internal/kernel", "internal/wire", "starlark/value"}, []string{starlark, unix}},
+		"internal/point", "internal/format", "internal/kernel", "internal/wire", "starlark/value"},
+		[]string{starlark, unix}},
 	{"starlark/repl", nil, nil},
 	{"starlark/value", []string{"internal/plan", "internal/escape", "internal/format", "internal/wire"},
 		[]string{starlark}},

@@ -29,12 +29,13 @@ func (p *Printer) appendTableCSV(dst []byte, t *Table, rows []Row, o Options) ([
 			w.Write(line)
 		}
 	}
-	p.writeHistograms(w, t, rows)
+	p.writeHistograms(w, t, rows, o)
 	w.Flush()
 	return append(dst, b.String()...), w.Error()
 }
 
-func (p *Printer) writeHistograms(w csvWriter, t *Table, rows []Row) {
+func (p *Printer) writeHistograms(w csvWriter, t *Table, rows []Row, o Options) {
+	share := t.shares(o)
 	for i, c := range t.Columns {
 		if !isHistogram(c) {
 			continue
@@ -42,7 +43,11 @@ func (p *Printer) writeHistograms(w csvWriter, t *Table, rows []Row) {
 		names := t.csvKeyNames(rows)
 		header := append(t.csvHeadNames(), names...)
 		edge := Column{Unit: c.Unit}
-		p.header = writeHeader(w, p.header, append(header, edge.label("from"), edge.label("to"), "count"))
+		header = append(header, edge.label("from"), edge.label("to"), "count")
+		if o.Percent {
+			header = append(header, "percent")
+		}
+		p.header = writeHeader(w, p.header, header)
 		for _, r := range rows {
 			h, ok := r.Values[i].(*Hist)
 			if !ok {
@@ -52,6 +57,9 @@ func (p *Printer) writeHistograms(w csvWriter, t *Table, rows []Row) {
 				line := append(t.csvHead(w, qualified(t.Name, c.Name)), w.key(r, len(names))...)
 				for _, f := range bucket.(Object) {
 					line = append(line, w.cell(f.Value))
+				}
+				if o.Percent {
+					line = append(line, w.cell(share(r)))
 				}
 				w.Write(line)
 			}

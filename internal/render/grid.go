@@ -19,7 +19,7 @@ func (p *Printer) appendGrid(dst []byte, t *Table, rows []Row, flat []flatColumn
 	dst = p.separate(dst)
 	named := len(t.By) > 0 || len(flat) > 1
 	if !named {
-		dst = appendTitle(dst, t, t.Columns[0], nil)
+		dst = appendTitle(dst, t, t.Columns[0], nil, "")
 	} else if len(flat) > 1 && t.Name != "" {
 		dst = append(dst, t.Name...)
 		dst = append(dst, ":\n"...)
@@ -106,12 +106,12 @@ func (g *grid) percent(t *Table, rows []Row, o Options) {
 }
 
 // shares gives each row's share of the sum over all rows of the table, shown or not, in tenths of a percent: a float64,
-// or nil where values of both signs make no whole.
+// or nil where values of both signs make no whole. What has many values counts with their number.
 func (t *Table) shares(o Options) func(Row) Value {
 	value, _, _ := t.sortColumn(strings.TrimPrefix(o.Sort, "-")) // checked by order
 	sum, above, below := 0.0, false, false
 	for _, r := range t.Rows {
-		size := magnitude(value(r))
+		size := weight(value(r))
 		sum, above, below = sum+size, above || size > 0, below || size < 0
 	}
 	return func(r Row) Value {
@@ -121,10 +121,18 @@ func (t *Table) shares(o Options) func(Row) Value {
 		case sum == 0:
 			return 0.0
 		}
-		text := strconv.FormatFloat(100*magnitude(value(r))/sum, 'f', 1, 64)
+		text := strconv.FormatFloat(100*weight(value(r))/sum, 'f', 1, 64)
 		share, _ := strconv.ParseFloat(text, 64) // what was formatted is a number
 		return share
 	}
+}
+
+// weight is how much of the whole a value is.
+func weight(v Value) float64 {
+	if q, ok := v.(Quantiles); ok && len(q) > 0 {
+		return float64(q[0].Of)
+	}
+	return magnitude(v)
 }
 
 func percentText(share Value) string {

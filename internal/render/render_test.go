@@ -53,8 +53,8 @@ func mixed() []*Table {
 				Lowest: Fault{}, Highest: int64(9)}}}}},
 		{Name: "q", Kind: "quantiles", By: []string{"comm"}, Keyed: true, Columns: []Column{{Kind: "quantiles"}},
 			Rows: []Row{
-				{Key: []Value{"a"}, Values: []Value{Quantiles{{0.5, int64(10)}, {0.99, int64(400)},
-					{0.999, int64(401)}}}}}},
+				{Key: []Value{"a"}, Values: []Value{Quantiles{{Q: 0.5, Value: int64(10)}, {Q: 0.99, Value: int64(400)},
+					{Q: 0.999, Value: int64(401)}}}}}},
 		{Name: "big", Kind: "hist", Columns: []Column{{Kind: "hist", Unit: "us"}},
 			Rows: []Row{{Values: []Value{&Hist{Buckets: []Bucket{
 				{Hi: 0, Below: true, Count: 2}, {Lo: 0, Hi: 1, Count: 1}, {Lo: 1, Hi: 2}, {Lo: 512, Hi: 1024, Count: 9},

@@ -96,10 +96,11 @@ type Stats struct {
 // Quantiles is the value of quantiles(), ascending.
 type Quantiles []Quantile
 
-// A Quantile is the Value below which the share Q of all values lies.
+// A Quantile is the Value below which the share Q of all values lies, which are Of.
 type Quantile struct {
 	Q     float64
 	Value Value
+	Of    uint64
 }
 
 // Options say how a table is shown.

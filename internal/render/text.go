@@ -14,7 +14,7 @@ func (p *Printer) appendTableText(dst []byte, t *Table, rows []Row, o Options) (
 		return dst, nil
 	}
 	if slices.ContainsFunc(t.Columns, isHistogram) {
-		dst = p.appendHistograms(dst, t, rows)
+		dst = p.appendHistograms(dst, t, rows, o)
 	}
 	flat := t.flat(rows)
 	switch {
@@ -62,7 +62,12 @@ func (p *Printer) appendSingle(dst []byte, t *Table, r Row) []byte {
 
 // appendHistograms renders a block for each row and each histogram in it,
 // all of one column together.
-func (p *Printer) appendHistograms(dst []byte, t *Table, rows []Row) []byte {
+func (p *Printer) appendHistograms(dst []byte, t *Table, rows []Row, o Options) []byte {
+	share := func(Row) string { return "" }
+	if o.Percent && t.Keyed {
+		of := t.shares(o)
+		share = func(r Row) string { return percentText(of(r)) }
+	}
 	for i, c := range t.Columns {
 		if !isHistogram(c) {
 			continue
@@ -73,7 +78,7 @@ func (p *Printer) appendHistograms(dst []byte, t *Table, rows []Row) []byte {
 				continue
 			}
 			dst = p.separate(dst)
-			dst = appendTitle(dst, t, c, r.Key)
+			dst = appendTitle(dst, t, c, r.Key, share(r))
 			dst = appendHist(dst, h)
 		}
 	}

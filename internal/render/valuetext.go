@@ -3,7 +3,9 @@ package render
 import (
 	"cmp"
 	"math/big"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/format"
@@ -148,8 +150,8 @@ func (q Quantile) name() string {
 
 func plainText(v Value) string { return string(appendValue(nil, v)) }
 
-// appendTitle renders `slowprocs[grep, 41356] (ms):`.
-func appendTitle(dst []byte, t *Table, c Column, key []Value) []byte {
+// appendTitle renders `slowprocs[grep, 41356] (ms):`, with a share `slowprocs[grep, 41356] (ms, 12.5%):`.
+func appendTitle(dst []byte, t *Table, c Column, key []Value, share string) []byte {
 	start := len(dst)
 	dst = append(dst, t.Name...)
 	if c.Name != "" {
@@ -163,13 +165,11 @@ func appendTitle(dst []byte, t *Table, c Column, key []Value) []byte {
 		dst = appendList(dst, key)
 		dst = append(dst, ']')
 	}
-	if c.Unit != "" {
+	if beside := slices.DeleteFunc([]string{c.Unit, share}, func(s string) bool { return s == "" }); len(beside) > 0 {
 		if len(dst) > start {
 			dst = append(dst, ' ')
 		}
-		dst = append(dst, '(')
-		dst = append(dst, c.Unit...)
-		dst = append(dst, ')')
+		dst = append(append(append(dst, '('), strings.Join(beside, ", ")...), ')')
 	}
 	if len(dst) == start {
 		return dst

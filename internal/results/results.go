@@ -173,7 +173,7 @@ var shownQuantiles = [...]float64{0.5, 0.9, 0.99, 0.999, 1}
 func quantilesOf(h *value.Histogram) render.Quantiles {
 	out := make(render.Quantiles, len(shownQuantiles))
 	for i, q := range shownQuantiles {
-		out[i].Q = q
+		out[i].Q, out[i].Of = q, h.Count()
 		if v, ok := h.Quantile(q); ok {
 			out[i].Value = v
 		}
