@@ -7,6 +7,7 @@ import (
 
 	"github.com/startrace/startrace/internal/abi"
 	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/rustclosure"
 )
 
 // Functions of Rust, with structs and enums by value. Nothing promises how these are passed, but rustc 1.95 does so by
@@ -48,8 +49,15 @@ type rustPart struct {
 
 // ofRust is the signature of a function of Rust; nil where it is not known.
 func (f *finder) ofRust(e *dwarfinfo.Entry, chain []*dwarfinfo.Entry) *Signature {
+	env := rustclosure.Of(f.data, e)
+	if env == rustclosure.Unknown {
+		return nil
+	}
 	var params []rustType
-	own, known := false, true
+	own, known := env == rustclosure.Address, true // C has no closures
+	if own {
+		params = []rustType{{form: rustScalar, size: 8, align: 8, parts: []rustPart{{size: 8, address: true}}}}
+	}
 	add := func(chain []*dwarfinfo.Entry) rustType {
 		t := rustType{form: rustNothing}
 		if off, ok := dwarfinfo.Attribute(chain, dwarf.AttrType).(dwarf.Offset); ok {
@@ -70,6 +78,9 @@ func (f *finder) ofRust(e *dwarfinfo.Entry, chain []*dwarfinfo.Entry) *Signature
 	s := a.signature(params, result)
 	if s == nil || !own && !a.asInC(append(params, result)) {
 		return nil
+	}
+	if env == rustclosure.Address {
+		s.Arguments = s.Arguments[1:]
 	}
 	return s
 }

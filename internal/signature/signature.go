@@ -20,6 +20,7 @@ import (
 	"github.com/startrace/startrace/internal/cpplib"
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/gofunc"
+	"github.com/startrace/startrace/internal/rustclosure"
 	"github.com/startrace/startrace/internal/sourceline"
 )
 
@@ -306,6 +307,7 @@ func (f *finder) signature(e *dwarfinfo.Entry, convention *gofunc.ABI) (*Signatu
 	if f.language == langRust && tellsChanges(f.producer()) && !f.changed(chain) {
 		s = f.ofRust(e, chain)
 	}
+	inRust := s != nil
 	if s == nil {
 		s, err = f.ofC(params, named, chain)
 	}
@@ -314,11 +316,11 @@ func (f *finder) signature(e *dwarfinfo.Entry, convention *gofunc.ABI) (*Signatu
 		return s.After(f.alteration()).named(named, returned), err
 	case otherConvention(named, f.drops()):
 		return s.After(max(f.alteration(), s.ofOtherConvention())).named(named, returned), nil
-	case f.leavesOut(e, chain):
+	case f.leavesOut(e, chain), !inRust && f.language == langRust && rustclosure.Of(f.data, e) != rustclosure.Told:
 		return s.After(ChangedArguments).named(named, returned), nil
 	}
 	s.Local = f.alteration()
-	if f.plain(e) || s.Local == ChangedArguments {
+	if f.plain(e) || s.Local == ChangedArguments || f.language == langRust && tellsChanges(f.producer()) {
 		s.Local = Unchanged
 	}
 	s.Open = !s.OnlyResult && f.open(chain)
