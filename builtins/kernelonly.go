@@ -34,7 +34,8 @@ the low 8 bits of n.`},
 		Doc: "The size of a type of the kernel, or of one that types() has declared."},
 	{Name: "types", Family: "kernel", Signature: `types("struct order { u32 id; char *name; };")`, call: declareTypes,
 		Doc: "Declares types of the script in the language C, for cast, container_of and sizeof. Its value is a " +
-			"record of the constants of its enums."},
+			"record of the constants of its enums. With `provider shop { probe sold(int n, char *name); };` it says " +
+			"which names and types the arguments of a static probe have."},
 	{Name: "struct", Family: "kernel", Signature: `struct("id", "u32", "name", "char *")`, call: declareStruct,
 		Doc: `Declares a struct of the script by the names and types of its members, or by a text in C:
 struct("u32 id; char *name;"). Its value is the name of the struct, for cast, container_of and sizeof.`},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/ctypes"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -41,8 +42,8 @@ func (u *unit) earlierPoints(probe int) (list []tree.Point, known bool) {
 // finder finds the points of the plan's probes.
 func (u *unit) finder() *points.Finder {
 	return &points.Finder{Facts: u.facts, Programs: u.programs, Target: u.plan.Target, Unsafe: u.plan.Unsafe,
-		Exact: u.plan.Exact,
-		Late:  u.late, Replaced: u.replaced, Now: u.earlier != nil && u.earlier.Now}
+		Exact: u.plan.Exact, Types: func() *ctypes.Types { return scriptTypes(u) },
+		Late: u.late, Replaced: u.replaced, Now: u.earlier != nil && u.earlier.Now}
 }
 
 // InFiles reports whether probes of p have points in files of programs that can be found again in others.

@@ -24,7 +24,7 @@ func functionAnswer(p *points.Function, question string) string {
 	case "goid":
 		return fmt.Sprint(p.Goid())
 	case "operands":
-		return p.Site.Text
+		return fmt.Sprint(p.Site.Text, p.Operands)
 	case "ret":
 		if p.Typed() {
 			return fmt.Sprint(p.Proto.Ret, p.ResultPlace())

@@ -2,32 +2,61 @@ package infer
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/ctypes"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/usdt"
 )
 
-// names: static probes have none; e.args.argN is e.args[N], as in listings.
+// names: an argument of which nobody knows a name is e.args.argN.
 func (a *operandArgs) names() []string {
 	a.f.ask("operands")
 	var out []string
 	for i := range a.f.Site.Args {
-		out = append(out, points.OperandName(i))
+		out = append(out, a.f.OperandName(i))
 	}
 	return out
 }
 
+// get is an argument by its name, with its type, or by its number, as the program has it.
 func (a *operandArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
-	for i, n := range a.names() {
-		if n == name {
+	if i := slices.Index(a.names(), name); i >= 0 && i < len(a.f.Operands) {
+		return a.typed(b, i, pos), true
+	}
+	for i := range a.f.Site.Args {
+		if points.Numbered(i) == name {
 			return a.at(b, i, pos)
 		}
 	}
 	return val{}, false
+}
+
+// typed is an argument by its type. An int keeps the width and the sign that the program gives it.
+func (a *operandArgs) typed(b *body, i int, pos plan.Pos) val {
+	p := a.f.Operands[i]
+	word := b.argWords().operand(&a.f.Site.Args[i], pos)
+	btf := b.u.btf(pos)
+	t, err := btf.Type(btf.Skip(p.Type))
+	switch {
+	case err != nil:
+		wrong(pos, "%v", err)
+	case p.Length != "":
+		n, ok := a.at(b, slices.IndexFunc(a.f.Operands, func(o ctypes.Param) bool { return o.Name == p.Length }), pos)
+		if !ok {
+			return exprVal(lost(pos))
+		}
+		return callCstr(b, []arg{{v: word, pos: pos}, {v: n, pos: pos}}, pos)
+	case t.Bool:
+		return b.convertNumber(word, types.Boolean, pos)
+	case t.Kind == kernel.KindInt || t.Kind == kernel.KindFloat:
+		return word
+	}
+	return b.argWords().typedWord(convert(b.numOrFault(word, pos), types.U64), p.Type, pos)
 }
 
 func (a *operandArgs) at(b *body, i int, pos plan.Pos) (val, bool) {

@@ -15,6 +15,7 @@ import (
 	"debug/dwarf"
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/internal/binary"
+	"github.com/startrace/startrace/internal/ctypes"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/locals"
 	"github.com/startrace/startrace/internal/plan"
@@ -28,6 +29,8 @@ type Finder struct {
 	Facts *kernel.Facts
 	// Programs is nil where no user programs can be looked at.
 	Programs Programs
+	// Types gives the types that the script declares; nil: none, also not those of the table of static probes.
+	Types func() *ctypes.Types
 	// Target are the processes that are traced.
 	Target plan.Target
 	// Unsafe: points may stand where nobody knows that they do no harm (--unsafe).

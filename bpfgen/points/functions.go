@@ -7,6 +7,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/abi"
+	"github.com/startrace/startrace/internal/ctypes"
 	"github.com/startrace/startrace/internal/gofunc"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/locals"
@@ -145,6 +146,8 @@ type Function struct {
 	Others int
 	// Site is that of a static probe, with its arguments.
 	Site *usdt.Place
+	// Operands are the names and types of these arguments, as far as they are known.
+	Operands []ctypes.Param
 	// call is where the arguments and the result are; nil where nobody knows, or
 	// before it was asked for.
 	call *abi.Call
@@ -285,14 +288,22 @@ func (p *Function) ArgNames() []string {
 	}
 	if p.Site != nil {
 		for i := range p.Site.Args {
-			out = append(out, OperandName(i))
+			out = append(out, p.OperandName(i), Numbered(i))
 		}
 	}
 	return out
 }
 
-// OperandName is the name of an argument of a static probe, which has none of its own.
-func OperandName(i int) string { return "arg" + strconv.Itoa(i) }
+// OperandName is the name of an argument of a static probe.
+func (p *Function) OperandName(i int) string {
+	if i < len(p.Operands) {
+		return p.Operands[i].Name
+	}
+	return Numbered(i)
+}
+
+// Numbered is the name of an argument of a static probe that has none of its own, and another one of each.
+func Numbered(i int) string { return "arg" + strconv.Itoa(i) }
 
 // Typed reports whether the arguments have names and types.
 func (p *Function) Typed() bool { return p.Proto != nil && p.Proto.ID != 0 }

@@ -5,7 +5,9 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/ctypes"
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/usdt"
 )
 
 // staticProbes gives the target of usdt:BINARY:[PROVIDER:]NAME. Each site of a
@@ -26,14 +28,28 @@ func (s search) staticProbes(p *plan.Pattern) []*Target {
 	s.mustHave(s.Facts.Features().Uprobe, "uprobes", s.Facts.Features().Why["uprobe"], p)
 	fs := &Functions{Mech: tree.AttachUprobe, Binary: at.Path, Process: s.onlyProcess()}
 	for _, probe := range list {
+		operands := s.operands(p, &probe)
 		for i := range probe.Places {
 			site := &probe.Places[i]
 			f := &Function{Name: probe.Name, Text: p.Provider + ":" + at.Name + ":" + probe.Provider + ":" + probe.Name,
-				User: true, Site: site}
+				User: true, Site: site, Operands: operands}
 			f.Place = tree.Place{Func: probe.Provider + ":" + probe.Name, Offset: site.Offset,
 				Semaphore: site.Semaphore}
 			fs.Funcs = append(fs.Funcs, f)
 		}
 	}
 	return []*Target{{Source: fs, Text: p.Text, Name: p.Provider, Pos: p.Pos}}
+}
+
+// operands are the names and types of the arguments of a probe, as far as they are known.
+func (f *Finder) operands(p *plan.Pattern, probe *usdt.StaticProbe) []ctypes.Param {
+	btf, err := f.Facts.BTF()
+	if f.Types == nil || err != nil {
+		return nil
+	}
+	out, err := ctypes.Operands(btf, f.Types(), probe.Provider, probe.Name, probe.Args())
+	if err != nil {
+		refusal.Wrong(p.Pos, "%v", err)
+	}
+	return out
 }

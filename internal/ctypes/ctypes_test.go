@@ -249,7 +249,14 @@ func TestMistakes(t *testing.T) {
 		"struct s { int a[-1]; };":     "1:17: an array of -1 elements; want 0 to 268435456",
 		"#include <x.h>": "1:1: a preprocessor line; want the types as the compiler sees them, without #include " +
 			"and #define",
-		"int x;": "1:1: got int, want a struct, a union, an enum or a typedef",
+		"int x;":                              "1:1: got int, want a struct, a union, an enum, a typedef or a provider",
+		"provider { };":                       "1:10: got {, want the name of the provider",
+		"provider p probe":                    "1:12: got probe, want { behind the name of the provider",
+		"provider p { probe a(int n) };":      "1:29: got }, want ; behind the probe",
+		"provider p { probe a(int n int m);}": "1:28: got int, want , or ) behind the parameter",
+		"provider p { probe a(char t[n]); };": "1:22: the length of t is n, which is no parameter of this probe",
+		"provider p { probe a(struct s { int i; } x); }": "1:22: the argument x of a static probe is one word; " +
+			"want an int, an enum, a pointer, or char x[LENGTH] with the parameter that is its length",
 		"struct s { int a; }; struct s { int b; };": "1:29: struct s is declared twice",
 		"struct s { int a; } x;": "1:21: got x, want ; behind the declaration: " +
 			"variables and functions are not declared here",
@@ -273,10 +280,66 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// The table of static probes can be read. Each argument is one word and has a name, a probe of as many arguments is
+// there once, and what a script declares comes before it.
+func TestKnownStaticProbes(t *testing.T) {
+	btf := small(t)
+	table, _, err := Read(btf, "amd64", providers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for key, all := range table.probes {
+		counts := map[int]bool{}
+		for _, params := range all {
+			names := map[string]bool{}
+			for _, p := range params {
+				if p.Name == "" || names[p.Name] {
+					t.Errorf("%s: an argument has no name of its own: %q", key, p.Name)
+				}
+				names[p.Name] = true
+			}
+			if counts[len(params)] {
+				t.Errorf("%s is there twice with %d arguments", key, len(params))
+			}
+			counts[len(params)] = true
+			n++
+		}
+	}
+	if n < 200 {
+		t.Errorf("the table has %d probes", n)
+	}
+	own, _, err := Read(btf, "amd64", "provider python { probe line(int first); probe line(char *file, int n); };")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		types       *Types
+		probe, want string
+		count       int
+	}{
+		{&Types{}, "line", "filename funcname lineno", 3}, {&Types{}, "line", "", 2}, {&Types{}, "lines", "", 3},
+		{own, "line", "file n", 3}, {own, "gc__start", "generation", 1},
+	} {
+		params, err := Operands(btf, tt.types, "python", tt.probe, tt.count)
+		var names []string
+		for _, p := range params {
+			names = append(names, p.Name)
+		}
+		if got := strings.Join(names, " "); err != nil || got != tt.want {
+			t.Errorf("%s of %d: got %q, %v, want %q", tt.probe, tt.count, got, err, tt.want)
+		}
+	}
+	if _, err := Operands(btf, own, "python", "line", 1); err == nil {
+		t.Error("a declaration of two arguments is taken for a probe with one")
+	}
+}
+
 // No text makes the reader panic, or read without end.
 func FuzzRead(f *testing.F) {
 	f.Add("struct s { int a : 3, *b, c[2]; union { enum { X } e; }; } __attribute__((packed)); typedef struct s t;")
 	f.Add(before)
+	f.Add("provider p { probe a-b(char t[n], int n, struct s *p); };")
 	btf := small(f)
 	f.Fuzz(func(_ *testing.T, text string) {
 		if len(text) < 1<<10 {

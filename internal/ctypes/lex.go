@@ -68,12 +68,12 @@ func tokens(text string) (out []lexeme) {
 }
 
 func isComment(text string) bool {
-	return strings.HasPrefix(text, "//") || strings.HasPrefix(text, "/*")
+	return strings.HasPrefix(text, "//") || strings.HasPrefix(text, "/*") || strings.HasPrefix(text, "#pragma D ")
 }
 
 // lengthOf is how many bytes the lexeme, comment or space has with which a text begins.
 func lengthOf(text string, at lexeme) int {
-	if strings.HasPrefix(text, "//") {
+	if isComment(text) && text[1] != '*' {
 		if n := strings.IndexByte(text, '\n'); n >= 0 {
 			return n
 		}

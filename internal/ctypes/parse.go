@@ -23,6 +23,8 @@ type Types struct {
 	named map[string]kernel.TypeID // "struct order", "order_t"
 	// Constants are those of the enums of each text, in their order.
 	Constants [][]kernel.EnumValue
+	// probes are the declarations of static probes, by PROVIDER:NAME.
+	probes map[string][][]Param
 }
 
 // Named is a type as C spells it; false where the script declares none.
@@ -45,7 +47,7 @@ func (t *Types) Near(name string) string {
 // of the texts the mistake is.
 func Read(btf *kernel.BTF, arch string, texts ...string) (*Types, int, error) {
 	p := &parser{btf: btf, arch: arch, tags: map[string]*typ{}, names: map[string]*typ{},
-		bases: map[string]*typ{}, values: map[string]int64{}}
+		bases: map[string]*typ{}, values: map[string]int64{}, probes: map[string][][]Param{}}
 	at, constants := 0, [][]kernel.EnumValue(nil)
 	err := btf.AddTypes(func(out *kernel.TypeBuilder) {
 		out.Own()
@@ -66,7 +68,7 @@ func Read(btf *kernel.BTF, arch string, texts ...string) (*Types, int, error) {
 	if err != nil {
 		return nil, at, err
 	}
-	t := &Types{named: map[string]kernel.TypeID{}, Constants: constants}
+	t := &Types{named: map[string]kernel.TypeID{}, Constants: constants, probes: p.probes}
 	for name, of := range p.tags {
 		if !of.open {
 			t.named[name] = of.id
@@ -91,6 +93,7 @@ type parser struct {
 	// values are the constants of enums that the texts have so far, and made those of the text that is read.
 	values map[string]int64
 	made   []kernel.EnumValue
+	probes map[string][][]Param
 	depth  int
 	err    *Error
 }
@@ -111,7 +114,11 @@ func (p *parser) attempt(text string) {
 	}()
 	p.list = tokens(text)
 	for p.peek().text != "" {
-		if !p.accept(";") {
+		switch {
+		case p.accept(";"):
+		case p.peek().text == "provider":
+			p.provider()
+		default:
 			p.declaration()
 		}
 	}
@@ -156,7 +163,7 @@ func (p *parser) declaration() {
 	t := p.specifier(&a)
 	if !isTypedef {
 		if t.kind != kernel.KindStruct && t.kind != kernel.KindUnion && t.kind != kernel.KindEnum {
-			first.fail("got %s, want a struct, a union, an enum or a typedef", first.describe())
+			first.fail("got %s, want a struct, a union, an enum, a typedef or a provider", first.describe())
 		}
 		if end := p.peek(); end.text != ";" {
 			end.fail("got %s, want ; behind the declaration: variables and functions are not declared here",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/startrace/startrace/internal/abi"
 	"github.com/startrace/startrace/internal/binary"
+	"github.com/startrace/startrace/internal/ctypes"
 	"github.com/startrace/startrace/internal/locate"
 	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/point"
@@ -342,11 +343,26 @@ func (s *Source) staticProbes(r *Result, k *point.Kind, rest string) error {
 		}
 		for _, probe := range list {
 			name := k.Name + ":" + at.Name + ":" + probe.Provider + ":" + probe.Name
-			r.Points = append(r.Points, &Point{Name: name, Kind: k.Name, File: at.Name, detail: staticProbe(probe)})
+			r.Points = append(r.Points, &Point{Name: name, Kind: k.Name, File: at.Name, detail: s.namedProbe(probe)})
 		}
 	}
 	s.judge(r, k, files, failed)
 	return nil
+}
+
+// namedProbe shows a probe with the names and types that the table of static probes has.
+func (s *Source) namedProbe(probe usdt.StaticProbe) func(*Point) {
+	return func(p *Point) {
+		staticProbe(probe)(p)
+		btf, err := s.Facts.BTF()
+		if err != nil {
+			return
+		}
+		params, _ := ctypes.Operands(btf, &ctypes.Types{}, probe.Provider, probe.Name, probe.Args())
+		for i := range params {
+			s.nameOperand(&p.Fields[i], &params[i])
+		}
+	}
 }
 
 // staticProbe shows the arguments of a probe. Each is shown as the first place has it that has so many. Others can have
@@ -374,6 +390,19 @@ func staticProbe(probe usdt.StaticProbe) func(*Point) {
 		if first.Semaphore != 0 {
 			p.Notes = append(p.Notes, "it has a semaphore: its arguments are prepared only while it is traced")
 		}
+	}
+}
+
+// nameOperand gives an argument the name and the type that the table of static probes has. An int stays as the program
+// has it.
+func (s *Source) nameOperand(f *Field, p *ctypes.Param) {
+	typed := s.typed(argName(p.Name, 0), p.Type)
+	f.Note = f.Name + ", " + f.Note
+	if f.Name = typed.Name; typed.Type != "int" && typed.Type != "float" {
+		f.C, f.Type = typed.C, typed.Type
+	}
+	if p.Length != "" {
+		f.Note = "of " + argName(p.Length, 0) + " bytes; " + f.Note
 	}
 }
 

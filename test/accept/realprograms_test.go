@@ -161,7 +161,7 @@ wait $server
 	text := `
 n = count()
 probe("usdt:SERVER:query__start", lambda e: n.add(),
-      where = lambda e: matches(cstr(e.args.arg0), "SELECT abalance FROM pgbench_accounts WHERE aid = *"))
+      where = lambda e: matches(e.args.query, "SELECT abalance FROM pgbench_accounts WHERE aid = *"))
 at_exit(lambda: print("queries:", n.value))
 `
 	e := startrace(t, "-q", script(t, strings.ReplaceAll(text, "SERVER", servers[0])), "-c", "sh "+run).ok(t)

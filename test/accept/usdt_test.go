@@ -2,10 +2,15 @@ package accept
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // Static probes at several sites, with arguments in all forms of operands, by the names that programs and documents
@@ -103,5 +108,136 @@ at_exit(lambda: print(sorted(n.items(), key = str)))
 `)
 	if want := "None None, None None, 9 9, [((10000000000, 9), 1), ((3, None), 2)]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// A program whose static probe has an int, two texts, a bool, an enum and a pointer to a struct, the texts without an
+// end of their own.
+const soldSource = `
+#define NOTE(provider, name, args) "990: nop\n.pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n" \
+	".4byte 992f-991f,994f-993f,3\n991: .asciz \"stapsdt\"\n992: .balign 4\n993: .8byte 990b\n.8byte 0\n.8byte 0\n" \
+	".asciz \"" provider "\"\n.asciz \"" name "\"\n.asciz \"" args "\"\n994: .balign 4\n.popsection\n"
+struct order { int id; char name[8]; } order = {7, "apple"};
+__attribute__((noinline)) void sell(long n, char *text, long length, char *customer) {
+	__asm__ volatile(NOTE("shop", "item__sold", "-4@%0 8@%1 4@%2 8@%3 -4@%0 -2@%0 8@%4")
+		:: "r"(n), "r"(text), "r"(length), "r"(customer), "r"(&order) : "memory");
+	__asm__ volatile(NOTE("libc", "memory_heap_new", "8@%0 8@%1") :: "r"(text), "r"(length));
+	__asm__ volatile(NOTE("libc", "memory_heap_free", "8@%0") :: "r"(text));
+}
+int main(void) {
+	char text[] = "pearapple", customer[] = "Ann";
+	sell(-2, text, 4, customer);
+	sell(0x100, text, 0, 0);
+	return 0;
+}
+`
+
+// A script says which names and types the arguments of static probes have.
+//
+// > `types()` declares the names and types of others, as DTrace's files do.
+// > With `provider shop { probe sold(int n, char *name); };` it says which names and types the arguments of a static
+// > probe have.
+// > A `char *` is a string, and `char name[n]` a text of n bytes, where n is another argument. A bool is True or
+// > False, an enum a number of which `names` is the name, and a pointer is followed by its type. An int keeps the width
+// > and the sign that the program gives it. Arguments at the end may be left out. The numbers are there as before.
+func TestStaticProbeOfScript(t *testing.T) {
+	got := printed(t, "gcc -g -O1", "sold.c", soldSource, `
+types("""
+#pragma D attributes Evolving/Evolving/Common provider shop provider
+struct order { int id; char name[8]; };
+enum kind { SMALL = -2, LARGE = 256 };
+provider shop {
+    probe item-sold(unsigned long n, char text[length], int length, const char *customer, bool paid, enum kind kind,
+                    struct order *from);
+    probe item__lost(void);
+};
+""")
+n = count()
+probe("usdt:BIN:item-sold", lambda e: print(e.args.n, e.args.text, e.args.length, e.args.customer, e.args.paid,
+                                            names(e.args.kind), e.args.from_.name))
+probe("usdt:BIN:shop:*", lambda e: n[e.args.text, e.args.paid, e.args.arg0, e.args[2]].add())
+probe("usdt:BIN:shop:*", lambda e: print(e.args.n), where = lambda e: e.args.text == "")
+at_exit(lambda: print(sorted(n.items(), key = str)))
+`)
+	want := "-2 pear 4 Ann True SMALL apple, 256  0 <fault> True LARGE apple, 256, " +
+		`[(("", True, 256, 0), 1), (("pear", True, -2, 4), 1)]`
+	if got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// Probes of providers that are known have names without a declaration where they have as many arguments as the table
+// says, and else numbers.
+//
+// > An argument of a static probe has no name in the program: `e.args.arg0` is the first one, an int of the width and
+// > the sign that the program gives it. Of the probes of PostgreSQL, Python, Java (HotSpot), the C library, the C++
+// > library, MySQL, Ruby, PHP and Perl names and types are known: `startrace list -v` shows them.
+func TestStaticProbeOfKnownProvider(t *testing.T) {
+	got := printed(t, "gcc -g -O1", "sold.c", soldSource, `
+probe("usdt:BIN:libc:*", lambda e: print(e.func, e.args.size, e.args.arg1, e.args.heap == e.args.arg0, e.args))
+`)
+	if want := regexp.MustCompile(`^memory_heap_new 4 4 True record\(heap = \d+, size = 4\), ` +
+		`memory_heap_free None None False record\(arg0 = \d+\), memory_heap_new 0 0 True .*`); !want.MatchString(got) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// The modules of Python and the threads of Java by the names of their arguments.
+func TestStaticProbesOfInterpreters(t *testing.T) {
+	for _, tt := range []struct{ name, files, probe, file, text, want string }{
+		{"Python", "/usr/bin/python3.*", "import__find__load__done", "a.py", "import wave\n", "wave 1 1"},
+		{"Java", "/usr/lib/jvm/*/lib/server/libjvm.so", "thread__start", "T.java", `public class T {
+	public static void main(String[] a) throws Exception {
+		Thread t = new Thread(() -> {}, "worker-x"); t.start(); t.join();
+	}
+}`, "worker-x 8 False"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			all, _ := filepath.Glob(tt.files)
+			file := ""
+			for _, f := range all {
+				e := startrace(t, "list", "usdt:"+f+":"+tt.probe)
+				if e.status == 0 && strings.Contains(e.stdout, tt.probe) {
+					file = f
+				}
+			}
+			if file == "" {
+				t.Skipf("needs a %s with static probes (%s)", tt.name, tt.files)
+			}
+			source := filepath.Join(t.TempDir(), tt.file)
+			if err := os.WriteFile(source, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			print, run := "print(e.args.module, e.args.found, e.args.arg1)", file
+			if tt.name == "Java" {
+				print = "print(e.args.name, e.args.name_length, e.args.daemon)"
+				run = strings.TrimSuffix(file, "lib/server/libjvm.so") + "bin/java"
+			}
+			e := startrace(t, "-q", "-e", fmt.Sprintf("probe('usdt:%s:%s', lambda e: %s)", file, tt.probe, print), "-c",
+				run+" "+source).ok(t)
+			if !slices.Contains(lines(e.stdout), tt.want) {
+				t.Errorf("no line %s in\n%s", tt.want, e.stdout)
+			}
+		})
+	}
+}
+
+// Mistakes in what a script says of static probes are told at their places.
+func TestStaticProbeMistakes(t *testing.T) {
+	need.Sources(t, "../..")
+	bin := need.Built(t, "gcc -g -O1", "sold.c", soldSource)
+	for text, want := range map[string]string{
+		"void *heap, int size": `-e:2:1: types\(\) declares 2 arguments of probe libc:memory_heap_free, which has 1 `,
+		"void *":               `-e:1:53: got \), want the name of the parameter`,
+		"char heap[n]":         `-e:1:47: the length of heap is n, which is no parameter`,
+		"struct s { int i; } heap": `the argument heap of a static probe is one word; want an int, an enum, a ` +
+			`pointer, or char heap\[LENGTH\]`,
+	} {
+		e := startrace(t, "-e", "types('provider libc { probe memory_heap_free("+text+"); };')\nprobe('usdt:"+bin+
+			":libc:memory_heap_free', lambda e: print(e.args.heap))", "-c", "true")
+		if e.status == 0 || !regexp.MustCompile(want).MatchString(e.stderr) {
+			t.Errorf("%s: status %d: %s\nwant %s", text, e.status, e.stderr, want)
+		}
 	}
 }
