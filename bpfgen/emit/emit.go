@@ -122,6 +122,9 @@ func (e *emitter) chunk(c, next *chunk) {
 		if p := c.posOf(i); p.IsValid() {
 			e.pos = p
 		}
+		if i > 0 && e.apart(&c.steps[i-1], &c.steps[i]) {
+			continue
+		}
 		e.step(&c.steps[i])
 	}
 	if c.pos.IsValid() {

@@ -112,6 +112,28 @@ func (e *emitter) alu(s *regalloc.Step) {
 	}
 }
 
+// apart emits a sum of a value and a constant whose sign a branch asks, so that the verifier learns nothing of the
+// value by that branch. It reports whether the two steps are such a sum; the move is emitted already.
+//
+//	r5 = r6; r5 += 64; if r5 s>= 0 goto …    behind it the verifier of Linux 6.11 and later knows whether r6 is less
+//	                                         than -64, and follows the rest of the program for both cases
+//	r5 = 64; r5 += r6; if r5 s>= 0 goto …    it follows the rest once
+func (e *emitter) apart(move, sum *regalloc.Step) bool {
+	if move.Kind != regalloc.Move || sum.Kind != regalloc.Exec || move.Dst != sum.Dst || !signAsked(sum.Value) {
+		return false
+	}
+	e.out[len(e.out)-1] = asm.Mov.Imm(asm.Register(sum.Dst), int32(sum.Value.Imm))
+	e.add(asm.Add.Reg(asm.Register(sum.Dst), asm.Register(move.Src)))
+	return true
+}
+
+// signAsked reports whether v is the sum of a value and a constant of 32 bits, and its block ends by asking its sign.
+func signAsked(v *ir.Value) bool {
+	t := &v.Block.Term
+	return v.Op == ir.OpAdd && len(v.Args) == 1 && ir.Fits32(v.Imm) &&
+		t.Kind == ir.Branch && t.X == v && t.Y == nil && t.Imm == 0 && (t.Cond == ir.SLT || t.Cond == ir.SGE)
+}
+
 var sizes = map[int]asm.Size{1: asm.Byte, 2: asm.Half, 4: asm.Word, 8: asm.DWord}
 
 // memory emits an instruction whose first operand is an address.
