@@ -181,7 +181,7 @@ func (a *rawArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 // typedWord gives a 64-bit argument the meaning of its C type.
 func (b argWords) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val {
 	btf := b.u.btf(pos)
-	t, err := btf.Type(btf.Skip(id))
+	t, err := kernel.Outline(btf, btf.Skip(id))
 	if err != nil {
 		wrong(pos, "%v", err)
 	}

@@ -41,7 +41,7 @@ func callCast(b *body, args []arg, pos plan.Pos) val {
 // numberType is the type of ints, bools and enums.
 func (b *body) numberType(id kernel.TypeID, pos plan.Pos) (types.Type, bool) {
 	btf := b.u.btf(pos)
-	t, err := btf.Type(btf.Skip(id))
+	t, err := kernel.Outline(btf, btf.Skip(id))
 	switch {
 	case err != nil || t.Kind != kernel.KindInt && t.Kind != kernel.KindEnum:
 		return types.Type{}, false

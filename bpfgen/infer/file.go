@@ -145,7 +145,7 @@ func (b memory) pathOf(v val, pos plan.Pos) *tree.Expr {
 		}
 		id, addr = e.Type.BTF, e
 	}
-	t, err := btf.Type(id)
+	t, err := kernel.Outline(btf, id)
 	if err != nil || t.Name != "file" && t.Name != "path" && t.Name != "dentry" {
 		wrong(pos, "path takes a struct file, path or dentry, got a pointer to %s", btf.TypeName(id))
 	}

@@ -86,7 +86,7 @@ func untypedWord(user bool) types.Type {
 // which it is there.
 func (b argWords) atPlace(from *body, l abi.Location, id kernel.TypeID, pos plan.Pos) val {
 	btf := b.u.btf(pos)
-	t, err := btf.Type(btf.Skip(id))
+	t, err := kernel.Outline(btf, btf.Skip(id))
 	whole := t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion
 	switch {
 	case err != nil:

@@ -90,7 +90,7 @@ func (b library) classNamed(id kernel.TypeID, pos plan.Pos) (kernel.Type, bool) 
 		return kernel.Type{}, false
 	}
 	btf := b.u.btf(pos)
-	t, err := btf.Type(btf.Skip(id))
+	t, err := kernel.Outline(btf, btf.Skip(id))
 	return t, err == nil && t.Kind == kernel.KindStruct && btf.OfProgram(t.ID)
 }
 

@@ -38,7 +38,7 @@ func (b memory) address(to kernel.TypeID, program bool, pos plan.Pos) types.Type
 func pointerIn(btf *kernel.BTF, id kernel.TypeID) types.Type {
 	id = btf.Skip(id)
 	out := types.Type{Kind: types.Ptr}
-	t, err := btf.Type(id)
+	t, err := kernel.Outline(btf, id)
 	switch {
 	case err != nil:
 	case t.Kind == kernel.KindStruct || t.Kind == kernel.KindUnion:

@@ -33,7 +33,7 @@ func (b memory) typeWord(id kernel.TypeID) string {
 	if err != nil {
 		return "(unnamed)"
 	}
-	t, err := btf.Type(btf.Skip(id))
+	t, err := kernel.Outline(btf, btf.Skip(id))
 	switch {
 	case err != nil || t.Name == "":
 		return "(unnamed)"

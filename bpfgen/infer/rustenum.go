@@ -34,7 +34,7 @@ func (b library) enumOf(x val, pos plan.Pos) (*rustEnum, bool) {
 	btf := b.u.btf(pos)
 	id := btf.Skip(structOf(x))
 	part, ok := kernel.VariantsOf(btf, id)
-	t, err := btf.Type(id)
+	t, err := kernel.Outline(btf, id)
 	return &rustEnum{part, x, t.Name, b.body}, ok && err == nil
 }
 

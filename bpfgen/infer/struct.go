@@ -101,7 +101,7 @@ func (b memory) bitField(at memPlace, f kernel.Field, pos plan.Pos) *tree.Expr {
 		return lost(pos)
 	}
 	btf := b.u.btf(pos)
-	t, _ := btf.Type(btf.Skip(f.Type))
+	t, _ := kernel.Outline(btf, btf.Skip(f.Type))
 	bits := uint8(8)
 	for bits < 64 && int(bits) < int(f.Load)*8 {
 		bits *= 2
@@ -150,7 +150,7 @@ func load(at memPlace, t types.Type, pos plan.Pos) *tree.Expr {
 func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) val {
 	btf := b.u.btf(pos)
 	id = btf.Skip(id)
-	t, err := btf.Type(id)
+	t, err := kernel.Outline(btf, id)
 	if err != nil {
 		wrong(pos, "%s: %v", name, err)
 	}
@@ -179,7 +179,7 @@ func (b memory) read(at memPlace, id kernel.TypeID, name string, pos plan.Pos) v
 			return exprVal(b.cstring(memPlace{p, 0, b.spaceBehind(id, pos), b.body}, b.u.strMax+1, 0, pos))
 		}
 		p := load(at, b.pointerType(t, pos), pos)
-		if to, err := btf.Type(btf.Skip(t.Elem)); err == nil && to.Kind == kernel.KindFwd {
+		if to, err := kernel.Outline(btf, btf.Skip(t.Elem)); err == nil && to.Kind == kernel.KindFwd {
 			b.u.onlyNamed[p] = to.Name
 		}
 		return b.asGo(exprVal(p), id, pos)
@@ -273,14 +273,14 @@ func truthBit(e *tree.Expr, t kernel.Type) *tree.Expr {
 // isChar reports whether id is the plain char of C.
 func (b memory) isChar(id kernel.TypeID, pos plan.Pos) bool {
 	btf := b.u.btf(pos)
-	t, err := btf.Type(btf.Skip(id))
+	t, err := kernel.Outline(btf, btf.Skip(id))
 	return err == nil && t.PlainChar()
 }
 
 // isCharPtr reports whether id is a char *.
 func (b memory) isCharPtr(id kernel.TypeID, pos plan.Pos) bool {
 	btf := b.u.btf(pos)
-	t, err := btf.Type(btf.Skip(id))
+	t, err := kernel.Outline(btf, btf.Skip(id))
 	return err == nil && t.Kind == kernel.KindPtr && b.isChar(t.Elem, pos)
 }
 

@@ -29,12 +29,15 @@ func CompatMark(facts *kernel.Facts) *tree.CompatMark {
 	return &tree.CompatMark{Offset: int64(at), Mask: mark.mask}
 }
 
-// HasX32 reports whether the kernel has the system calls of x32.
+// HasX32 reports whether the kernel has the system calls of x32. It is asked for each pattern and each probe, in each
+// round of the compiler, and the answer takes a walk over all functions of the kernel.
 func HasX32(facts *kernel.Facts) bool {
 	btf, err := facts.BTF()
 	if err != nil {
 		return false
 	}
-	_, there := btf.Named(kernel.KindFunc, "__x64_compat_sys_execve")
-	return there
+	return kernel.Once(btf, "x32", func() any {
+		_, there := btf.Named(kernel.KindFunc, "__x64_compat_sys_execve")
+		return there
+	}).(bool)
 }

@@ -10,6 +10,24 @@ func indexNUL(s []byte) int { return max(bytes.IndexByte(s, 0), 0) }
 
 // Type decodes the type id. Void is a type.
 func (b *BTF) Type(id TypeID) (Type, error) {
+	t, err := Outline(b, id)
+	if err != nil {
+		return t, err
+	}
+	switch r := b.record(id); t.Kind {
+	case KindStruct, KindUnion:
+		t.Members = b.members(r)
+	case KindEnum:
+		t.Enums = b.enumValues(r)
+	case KindProto:
+		t.Params = b.params(r)
+	}
+	return t, nil
+}
+
+// Outline is Type without members, values of an enum and parameters. A struct of the kernel has hundreds of members,
+// and who asks what something is wants none of them.
+func Outline(b *BTF, id TypeID) (Type, error) {
 	if id == 0 {
 		return Type{Name: "void"}, nil
 	}
@@ -22,6 +40,7 @@ func (b *BTF) Type(id TypeID) (Type, error) {
 	return t, nil
 }
 
+// decode fills in what Outline gives.
 func (b *BTF) decode(t *Type, r typeRecord) {
 	switch r.kind() {
 	case btfInt:
@@ -32,9 +51,9 @@ func (b *BTF) decode(t *Type, r typeRecord) {
 		t.Kind, t.Elem, t.Len = KindArray, TypeID(r.u32(12)), int(r.u32(20))
 		t.Open = t.Len == 0
 	case btfStruct, btfUnion:
-		t.Kind, t.Size, t.Members = b.structKind(r), int(r.u32(8)), b.members(r)
+		t.Kind, t.Size = b.structKind(r), int(r.u32(8))
 	case btfEnum, btfEnum64:
-		t.Kind, t.Size, t.Signed, t.Enums = KindEnum, int(r.u32(8)), b.enumSigned(r), b.enumValues(r)
+		t.Kind, t.Size, t.Signed = KindEnum, int(r.u32(8)), b.enumSigned(r)
 		t.Bits = t.Size * 8
 	case btfFwd:
 		t.Kind, t.Union = KindFwd, r.flag()
@@ -48,7 +67,7 @@ func (b *BTF) decode(t *Type, r typeRecord) {
 	case btfFunc:
 		t.Kind, t.Elem = KindFunc, r.ref()
 	case btfProto:
-		t.Kind, t.Elem, t.Params = KindProto, r.ref(), b.params(r)
+		t.Kind, t.Elem = KindProto, r.ref()
 	case btfFloat:
 		t.Kind, t.Size, t.Signed = KindFloat, int(r.u32(8)), true
 	default:

@@ -3,6 +3,7 @@ package kernel
 import (
 	"errors"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -95,6 +96,26 @@ func sameMembers(t *testing.T, b *BTF, id TypeID, st *btf.Struct) {
 		if want, err2 := btf.Sizeof(m.Type); err == nil && err2 == nil && size != want {
 			t.Errorf("struct %s: member %s: %d bytes, want %d", st.Name, m.Name, size, want)
 		}
+	}
+}
+
+// The outline of each type of this kernel is the type but for its parts.
+func TestOutlines(t *testing.T) {
+	b := kernelBTF(t)
+	parts := 0
+	for id := range TypeID(b.Len() + 1) {
+		whole, err := b.Type(id)
+		got, err2 := Outline(b, id)
+		if err != nil || err2 != nil {
+			t.Fatalf("type %d: %v, %v", id, err, err2)
+		}
+		parts += len(whole.Members) + len(whole.Enums) + len(whole.Params)
+		if whole.Members, whole.Enums, whole.Params = nil, nil, nil; !reflect.DeepEqual(got, whole) {
+			t.Errorf("the outline is %+v, the type %+v", got, whole)
+		}
+	}
+	if parts < 10000 {
+		t.Errorf("only %d members, values of enums and parameters", parts)
 	}
 }
 

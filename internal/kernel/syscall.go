@@ -116,7 +116,8 @@ func syscallsOf(arch string) *syscallTable {
 }
 
 func parseSyscalls(arch string, column int) *syscallTable {
-	t := &syscallTable{byNr: map[int]int{}, byName: map[string]int{}}
+	const all, names = 1000, 600 // rather more than there are, of all interfaces together
+	t := &syscallTable{byNr: make(map[int]int, all), byName: make(map[string]int, names)}
 	args := argTexts{parse: parseSyscallArg}
 	for line := range strings.Lines(syscallText) {
 		words := strings.SplitN(strings.TrimSpace(line), " ", 4)
