@@ -300,9 +300,9 @@ func (b memory) cstring(at memPlace, room, limit int, pos plan.Pos) *tree.Expr {
 	return e
 }
 
-// constantIndex says which indices a kernel half takes: what a loop that is written out gives is constant, too.
-const constantIndex = "%s takes a constant index in a kernel half, or one that a loop over range(8) gives: of a " +
-	"range of more than 64 it is computed" // maxUnroll
+// constantIndex says which indices the kernel takes: what a loop that is written out gives (maxUnroll) is constant, too.
+const constantIndex = "%s takes a constant index where the kernel reads it, " +
+	"or that of a loop over at most range(64)"
 
 // within is an index of what has n elements, of which one below 0 counts from the end; false for one that it has not.
 func within(i int64, n int) (int64, bool) {

@@ -227,7 +227,8 @@ func (u *userWalk) index(x *syntax.IndexExpr) uval {
 		wrong(x.Lbrack, "the kernel reads what lies there, and the index is computed in user space: want a constant, "+
 			"or the bytes, by mem(p, n)")
 	}
-	if recv.part && recv.known && i.known && (isArray || isArgs || isPointer || recv.v.comp) {
+	if recv.part && recv.known && i.known && (isArray && !u.indexedWhole(recv, i, x) || isArgs || isPointer ||
+		recv.v.comp) {
 		return u.partOf(x, x.X, recv, u.b.attributes().index(recv.v, i.v, x.Lbrack))
 	}
 	if isArgs && recv.part && recv.known {
@@ -254,6 +255,16 @@ func (u *userWalk) index(x *syntax.IndexExpr) uval {
 		return tupleOf(recv.row)
 	}
 	return uval{bits: fieldWidth(recv), may: recv.callees(), held: recv.elementHeld(i)}
+}
+
+// indexedWhole reports whether user space takes the element of an array of the event of which it has all: the kernel
+// takes one at a constant index, and no parts are read of these elements.
+func (u *userWalk) indexedWhole(recv, i uval, x *syntax.IndexExpr) bool {
+	if _, constant := i.v.constInt(); constant {
+		return false
+	}
+	n := recv.v.arrayLen()
+	return n > 0 && n <= maxUnroll && u.partsOf(x.X, recv) == nil
 }
 
 func (u *userWalk) unary(x *syntax.UnaryExpr) uval {

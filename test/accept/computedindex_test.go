@@ -73,3 +73,59 @@ probe("uprobe:BIN:pick", lambda e: print("sum", e.value), kernel = total)
 	}
 	equalLines(t, lines(e.stdout), want)
 }
+
+// arrays has arrays in a struct, which are changed while the function runs.
+const arrays = `
+struct all { int one[4]; short two[3][2]; unsigned char text[4]; long wide[80]; };
+__attribute__((noinline)) int pick(struct all *p, int n) {
+	__asm__ volatile("" : : "r"(p) : "memory");
+	p->one[n] += 100;
+	__asm__ volatile("" : : "r"(p) : "memory");
+	return n;
+}
+int main(void) {
+	struct all a = {{1, 2, 3, 4}, {{5, 6}, {7, 8}, {9, 10}}, {200, 201, 202, 203}};
+	for (int n = 0; n < 3; n++)
+		pick(&a, n);
+	return 0;
+}
+`
+
+// A user half takes an element of an array field by an index that is computed at the event, of an array of arrays, too,
+// from its end, and at the start of the call as at its end. An index that the array has not is an error of the handler.
+//
+// > An index that is computed at the event, `a[e.args.n]`, is for user halves, which have all elements.
+func TestComputedIndexOfArrays(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "gcc -g -O1", "arrays.c", arrays)
+	for expr, want := range map[string]string{
+		"p.one[n]":                  "1 2 3",
+		"p.one[-n - 1]":             "4 3 2",
+		"p.one[int(str(n))]":        "1 2 3",
+		"p.one[n if n < 2 else -1]": "1 2 4",
+		"p.two[n]":                  "(5, 6) (7, 8) (9, 10)",
+		"p.two[n][1]":               "6 8 10",
+		"p.two[1][n & 1]":           "7 8 7",
+		"p.text[n]":                 "200 201 202",
+		"p.wide[n]":                 "takes a constant index where the kernel reads it",
+	} {
+		of := strings.NewReplacer("p.", "e.args.p.", "(n)", "(e.args.n)", "[n", "[e.args.n", "n <", "e.args.n <",
+			"-n ", "-e.args.n ").Replace(expr)
+		e := startrace(t, "-q", "-e", `l = []`,
+			"-e", `probe("uprobe:`+binary+`:pick", lambda e: l.append(str(`+of+`)))`, "-e", `at_exit(lambda: print(" ".join(l)))`, "-c", binary)
+		// The function has added 100 to the elements before.
+		got := strings.NewReplacer("101", "1", "102", "2", "103", "3").Replace(strings.TrimSpace(e.stdout + e.stderr))
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: got %s, want %s", of, got, want)
+		}
+	}
+	e := startrace(t, "-q", "-e", `probe("ufunc:`+binary+
+		`:pick", lambda e: print(e.start.args.p.one[e.args.n], e.args.p.one[e.args.n], e.start.args.p.one[e.ret]))`,
+		"-c", binary).ok(t)
+	equalLines(t, lines(e.stdout), []string{"1 101 1", "2 102 2", "3 103 3"})
+	e = startrace(t, "-q", "-e", `probe("uprobe:`+binary+`:pick", lambda e: print(e.args.p.one[e.args.n + 2]))`,
+		"-c", binary)
+	if !strings.Contains(e.stderr, "index 4, and the tuple has 4 elements") || e.stdout != "3\n4\n" {
+		t.Errorf("got %s%s", e.stdout, e.stderr)
+	}
+}

@@ -206,7 +206,7 @@ probe("uprobe:BIN:look", kernel = f)
 at_exit(lambda: print(c.get()))
 `
 	for n, want := range map[string]string{"64": "2\n",
-		"65": "or one that a loop over range(8) gives: of a range of more than 64 it is computed"} {
+		"65": "or that of a loop over at most range(64)"} {
 		of := strings.NewReplacer("BIN", binary, "(N)", "("+n+")").Replace(text)
 		e := startrace(t, "-q", script(t, of), "-c", binary)
 		if !strings.Contains(e.stdout+e.stderr, want) {
