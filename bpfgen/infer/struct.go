@@ -300,7 +300,7 @@ func (b memory) cstring(at memPlace, room, limit int, pos plan.Pos) *tree.Expr {
 	return e
 }
 
-// constantIndex says which indices the kernel takes: what a loop that is written out gives (maxUnroll) is constant, too.
+// constantIndex says which indices the kernel takes: what a loop that is written out gives is constant (maxUnroll).
 const constantIndex = "%s takes a constant index where the kernel reads it, " +
 	"or that of a loop over at most range(64)"
 

@@ -119,9 +119,11 @@ func TestComputedIndexOfArrays(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", of, got, want)
 		}
 	}
-	e := startrace(t, "-q", "-e", `probe("ufunc:`+binary+
-		`:pick", lambda e: print(e.start.args.p.one[e.args.n], e.args.p.one[e.args.n], e.start.args.p.one[e.ret]))`,
-		"-c", binary).ok(t)
+	e := startrace(t, "-q", script(t, `
+def both(e):
+    print(e.start.args.p.one[e.args.n], e.args.p.one[e.args.n], e.start.args.p.one[e.ret])
+probe("ufunc:`+binary+`:pick", both)
+`), "-c", binary).ok(t)
 	equalLines(t, lines(e.stdout), []string{"1 101 1", "2 102 2", "3 103 3"})
 	e = startrace(t, "-q", "-e", `probe("uprobe:`+binary+`:pick", lambda e: print(e.args.p.one[e.args.n + 2]))`,
 		"-c", binary)
