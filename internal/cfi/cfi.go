@@ -78,7 +78,7 @@ func read(f *elffile.File) (rows []Row, stats Stats, err error) {
 	if t.full {
 		return nil, stats, fmt.Errorf("%s has more than %d rows of call frame information", f.Path, maxRows)
 	}
-	return t.finish(&stats), stats, nil
+	return t.finish(&gaps{file: f, pads: a.pads}, &stats), stats, nil
 }
 
 // maxDebug bounds .debug_frame when it is unpacked, in bytes. The largest programs of Go have 10 MB.

@@ -12,7 +12,7 @@ import (
 func FrameRows(machine elf.Machine, exceptions, debug []byte, addr uint64, code ...elffile.CodeSection) ([]Row, Stats) {
 	stats := Stats{}
 	t := arches[machine].table(section{data: exceptions, base: addr}, section{data: debug, debug: true}, code, &stats)
-	return t.finish(&stats), stats
+	return t.finish(&gaps{}, &stats), stats
 }
 
 // Changes are the names of the functions of Go that change stacks.

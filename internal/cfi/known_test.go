@@ -13,6 +13,7 @@ import (
 
 	"github.com/startrace/startrace/internal/cfi"
 	"github.com/startrace/startrace/internal/elffile"
+	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/test/need"
 )
 
@@ -192,4 +193,39 @@ func vdso(t *testing.T) []byte {
 	}
 	t.Skip("needs a kernel with a vDSO; an emulator of programs has none")
 	return nil
+}
+
+// TestSmallFunctions: between functions lies padding, which has the rule before it, or a small function that the file
+// tells nothing about, which has none.
+func TestSmallFunctions(t *testing.T) {
+	const source = `
+__attribute__((noinline, aligned(16))) int before(int x) { return x + 1; }
+__asm__(".text\n.type small, @function\nsmall: push $0\ncall *%rax\npop %rax\nret\n.size small, .-small");
+__attribute__((noinline, aligned(16))) int behind(int x) { return x * 3; }
+__attribute__((noinline, aligned(16))) int last(int x) { return x * 5; }
+int main(int argc, char **argv) { return before(argc) + behind(argc) + last(argc); }
+`
+	f := opened(t, builtFor(t, elf.EM_X86_64, "gcc -O1 -fno-toplevel-reorder", "main.c", source))
+	rows, err := cfi.Rows(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := map[string]uint64{}
+	for _, name := range []string{"before", "small", "behind", "last"} {
+		found, err := f.Lookup(name)
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%s: %+v, %v", name, found, err)
+		}
+		at[name] = found[0].Addr
+	}
+	if at["behind"]-at["before"] != 16 || at["last"]-at["behind"] != 16 {
+		t.Fatalf("the functions lie at %v", at)
+	}
+	called := ruleAt(rows, at["before"])
+	for addr, want := range map[uint64]uint32{at["small"]: wire.UnwindNone, at["behind"] - 1: wire.UnwindNone,
+		at["behind"]: called, at["last"] - 1: called, at["last"]: called} {
+		if got := ruleAt(rows, addr); got != want {
+			t.Errorf("%#x of %v: got %#x, want %#x", addr, at, got, want)
+		}
+	}
 }

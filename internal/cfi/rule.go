@@ -20,6 +20,9 @@ type arch struct {
 	// rule gives what the state of a program says: UnwindNone if no rule can say it.
 	rule func(*program) uint32
 
+	// pads reports whether code is padding.
+	pads func([]byte) bool
+
 	// nop is how many bytes before the code that a handler of signals returns to its frame begins: a walk looks up the
 	// instruction before a return address.
 	nop uint64
@@ -41,7 +44,7 @@ const (
 var arches = map[elf.Machine]*arch{
 	elf.EM_X86_64: {
 		fp: 6, sp: 7, pc: 16, savedBits: wire.UnwindSavedBitsAMD64, pushes: true, rule: amd64Rule,
-		regs: amd64Regs(), nop: 1,
+		regs: amd64Regs(), nop: 1, pads: amd64Pads,
 		stub:     wire.UnwindSP | 1<<amd64Operand,
 		lazyStub: []byte("\xff\x35"), // push; jmp; then, 16 bytes each: jmp, push, jmp
 		lazyStubs: []stubRow{
@@ -52,7 +55,7 @@ var arches = map[elf.Machine]*arch{
 	},
 	elf.EM_AARCH64: {
 		fp: 29, sp: 31, pc: 30, savedBits: wire.UnwindSavedBitsARM64, rule: arm64Rule,
-		regs: arm64Regs(), nop: 4,
+		regs: arm64Regs(), nop: 4, pads: arm64Pads,
 		stub:     wire.UnwindSP,
 		lazyStub: []byte("\xf0\x7b\xbf\xa9"), // stp x16, x30, [sp, #-16]!
 		lazyStubs: []stubRow{

@@ -1,7 +1,9 @@
 package cfi
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 
 	"github.com/startrace/startrace/internal/elffile"
@@ -189,18 +191,15 @@ func step(rows []Row, addr uint64, rule uint32) ([]Row, uint32) {
 	return rows, rule
 }
 
-// maxPadding is how many bytes between two functions are taken for padding, which nothing runs.
-const maxPadding = 16
-
 // finish makes the rows that are given away: code that nothing covers has no rule, and padding has that before it.
-func (t *table) finish(stats *Stats) []Row {
+func (t *table) finish(between *gaps, stats *Stats) []Row {
 	out := table{rows: t.rows[:0]}
 	for i, r := range t.rows {
 		if r.Rule == wire.UnwindNone || r.Rule == wire.UnwindUnfollowed {
 			stats.Unknown++
 		}
 		if r.Rule == uncovered {
-			if i+1 < len(t.rows) && t.rows[i+1].Addr-r.Addr <= maxPadding {
+			if i+1 < len(t.rows) && between.padding(r.Addr, t.rows[i+1].Addr-r.Addr) {
 				continue
 			}
 			r.Rule = wire.UnwindNone
@@ -209,4 +208,79 @@ func (t *table) finish(stats *Stats) []Row {
 	}
 	stats.Rows = len(out.rows)
 	return out.rows
+}
+
+// maxPadding is how many bytes between two functions can be padding, which nothing runs. What is longer is taken for
+// code.
+const maxPadding = 16
+
+// A gaps reads what lies between functions, by address.
+type gaps struct {
+	file *elffile.File
+	// pads reports whether code is padding.
+	pads func([]byte) bool
+	// code are some bytes of the file's, from an address on.
+	code []byte
+	from uint64
+}
+
+// readAtOnce is how much code is read at a time.
+const readAtOnce = 64 << 10
+
+// padding reports whether a gap of some bytes is padding. Functions of assembly can lie there, too. What cannot be read
+// is padding.
+func (g *gaps) padding(addr, size uint64) bool {
+	if size > maxPadding {
+		return false
+	}
+	if g.file == nil {
+		return true
+	}
+	if addr < g.from || addr+size > g.from+uint64(len(g.code)) {
+		code, err := elffile.CodeInto(g.code, g.file, addr, readAtOnce)
+		if err != nil || uint64(len(code)) < size {
+			return true
+		}
+		g.code, g.from = code, addr
+	}
+	return g.pads(g.code[addr-g.from:][:size])
+}
+
+// prefixes are those of amd64 that make an instruction longer.
+const prefixes = "\x66\x2e"
+
+// nopSizes are how long the forms of amd64's nop of several bytes are, by their third byte.
+var nopSizes = map[byte]int{0x00: 3, 0x40: 4, 0x44: 5, 0x80: 7, 0x84: 8}
+
+// amd64Pads: padding is bytes that do nothing or trap, and forms of nop. Compilers put ud2 or hlt behind calls that do
+// not return, and assemblers jump over much padding.
+func amd64Pads(code []byte) bool {
+	for len(code) > 0 {
+		rest := bytes.TrimLeft(code, prefixes)
+		size := 1
+		switch {
+		case len(rest) == 0 || rest[0] == 0xeb: // jmp
+			return true
+		case rest[0] == 0x90 || rest[0] == 0xcc || rest[0] == 0xf4 || rest[0] == 0x00:
+		case bytes.HasPrefix(rest, []byte{0x0f, 0x0b}):
+			size = 2
+		case bytes.HasPrefix(rest, []byte{0x0f, 0x1f}) && len(rest) > 2 && nopSizes[rest[2]] > 0:
+			size = nopSizes[rest[2]]
+		default:
+			return false
+		}
+		code = rest[min(size, len(rest)):]
+	}
+	return true
+}
+
+// arm64Pads: padding is nop, nothing, and the end of code that does not return (brk).
+func arm64Pads(code []byte) bool {
+	for ; len(code) >= 4; code = code[4:] {
+		word := binary.LittleEndian.Uint32(code)
+		if word != 0xd503201f && word != 0 && word>>21 != 0xd4200000>>21 {
+			return false
+		}
+	}
+	return true
 }

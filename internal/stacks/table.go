@@ -195,7 +195,7 @@ func (t *Table) user(id uint64, e *entry) *namedStack {
 		p = t.names.Processes.SeeStack(t.names.Processes.sight(int(e.owner)), 0, e.addrs)
 		t.of[id] = p // another one may have the number when the stack is read again
 	}
-	e.addrs = p.Code(e.addrs)
+	e.keep(p.Code(e.addrs))
 	out := &namedStack{frames: make([]value.Frame, 0, len(e.addrs))}
 	for _, f := range t.names.Processes.Stack(p, e.addrs, e.marked) {
 		one := value.Frame{Name: f.Name(), Module: f.Module(), Path: f.Path, Addr: f.Addr, User: true, File: f.File,
@@ -209,26 +209,42 @@ func (t *Table) user(id uint64, e *entry) *namedStack {
 		out.frames = append(out.frames, one)
 	}
 	found := finding{program: p.Program(), pythonless: withoutPython(e.addrs, out.frames)}
-	why := min(int(e.mark>>wire.MarkWhyShift), wire.UnwindReasons-1)
-	switch {
-	case !p.Seen():
+	if p.Seen() {
+		out.ending, found.why = e.ends(p.Narrow(), out.frames)
+	} else {
 		t.short.unseen(int(e.owner))
-	case why == wire.UnwindReached || startsProgram(out.frames):
-	case len(e.addrs) >= wire.MaxStack:
-		out.short, out.unfinished = cutAt(wire.MaxStack), true
-		found.why = deeper
-	case len(e.addrs) >= e.asked():
-		out.short = cutAt(e.asked())
-	default:
-		if p.Narrow() {
-			why = narrow
-		}
-		out.short, out.unfinished = "not followed further: "+reasons[why], true
-		found.why = why
 	}
 	found.unfinished = out.unfinished
 	t.short.found(id, found)
 	return out
+}
+
+// keep leaves the first addresses. A walk that went on behind them is not known to have reached the beginning.
+func (e *entry) keep(addrs []uint64) {
+	const whys = 1<<(16-wire.MarkWhyShift) - 1
+	if len(addrs) < len(e.addrs) && e.mark>>wire.MarkWhyShift == wire.UnwindReached {
+		e.mark = e.mark&^(whys<<wire.MarkWhyShift) | wire.UnwindNoMapping<<wire.MarkWhyShift
+	}
+	e.addrs = addrs
+}
+
+// ends says how a stack of a program with some frames ends, and why if it is unfinished. narrow: the program has 32
+// bits. A walk that did not know all files can have passed frames over also where it has reached the beginning.
+func (e *entry) ends(narrowProgram bool, frames []value.Frame) (end ending, why int) {
+	why = min(int(e.mark>>wire.MarkWhyShift), wire.UnwindReasons-1)
+	switch whole := why == wire.UnwindReached || startsProgram(frames); {
+	case whole && why == wire.UnwindNoTable && !narrowProgram:
+		return ending{"frames can be missing: " + reasons[why], true}, why
+	case whole:
+		return ending{}, 0
+	case len(e.addrs) >= wire.MaxStack:
+		return ending{cutAt(wire.MaxStack), true}, deeper
+	case len(e.addrs) >= e.asked():
+		return ending{short: cutAt(e.asked())}, 0
+	case narrowProgram:
+		why = narrow
+	}
+	return ending{"not followed further: " + reasons[why], true}, why
 }
 
 // A framePlace finds where a frame is in the source: it is that of an address of a process.
