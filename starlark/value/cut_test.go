@@ -114,3 +114,49 @@ func TestCutKeys(t *testing.T) {
 		}
 	}
 }
+
+// What stands in the place of bytes behind which a string was cut is cut: nothing that methods make of all parts of a
+// string loses the mark.
+func TestCutsOutliveParts(t *testing.T) {
+	a := newAssembly(0)
+	for _, part := range []starlark.String{Cut([]byte("abca")), "|", Cut([]byte("bc")), "b"} {
+		a.add(string(part))
+	}
+	s := a.string()
+	want := Printed(string(s))
+	for from := range s {
+		for to := from + 1; to <= len(s); to++ {
+			old := starlark.String(strings.Clone(string(s[from:to])))
+			got, within := Text(called(t, s, "replace", old, old)), strings.TrimSuffix(Printed(string(s[from:to])), "…")
+			if got != want && !(within != string(old) && strings.Contains(got, string(old)+"…")) {
+				t.Errorf("replace(%q, %q): %s, want %s", old, old, got, want)
+			}
+			for _, method := range []string{"partition", "rpartition"} {
+				var parts []string
+				for _, part := range called(t, s, method, old).(starlark.Tuple) {
+					parts = append(parts, Printed(string(part.(starlark.String))))
+				}
+				if got := strings.Join(parts, ""); strings.ReplaceAll(got, "……", "…") != want {
+					t.Errorf("%s(%q): %q, want %s", method, old, parts, want)
+				}
+			}
+		}
+	}
+	if got := Text(called(t, s, "replace", starlark.String("ca"), starlark.String(""))); got != "ab…|bc…b" {
+		t.Errorf("replace by nothing: %s", got)
+	}
+}
+
+// called is a method of a string, called.
+func called(t *testing.T, s starlark.String, method string, args ...starlark.Value) starlark.Value {
+	t.Helper()
+	f, err := WithMethods(s).(starlark.HasAttrs).Attr(method)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := starlark.Call(&starlark.Thread{}, f, args, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}

@@ -10,10 +10,11 @@ func parting(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.T
 		return v, err
 	}
 	switch v := v.(type) {
-	case starlark.Tuple: // partition, rpartition: the first part and the last
+	case starlark.Tuple: // partition, rpartition
 		first, last := len(v[0].(starlark.String)), len(v[2].(starlark.String))
 		if v[1] != starlark.String("") {
-			return starlark.Tuple{partOf(s, 0, first), v[1], partOf(s, len(s)-last, len(s))}, nil
+			behind := len(s) - last
+			return starlark.Tuple{partOf(s, 0, first), partOf(s, first, behind), partOf(s, behind, len(s))}, nil
 		}
 		whole := starlark.Tuple{v[0], v[1], v[2]} // the text was not found
 		if b.Name() == "partition" {

@@ -213,7 +213,7 @@ func replace(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.T
 	if err := checkJoined(th, by, parts); err != nil {
 		return nil, err
 	}
-	return boxed(endingAs(s, joined(by, parts))), nil
+	return boxed(replaced(s, len(old), by, parts)), nil
 }
 
 // around are the parts of s around the first count places where old stands. "" stands before and behind each
@@ -233,12 +233,24 @@ func around(s, old string, count int) []string {
 	return append(list[:count:count], s[at:])
 }
 
-// endingAs is a string that was made of all of s, of which nothing is known where the last part is empty.
-func endingAs(s string, made starlark.String) starlark.String {
-	if !IsCut(s) || IsCut(string(made)) {
-		return made
+// replaced is s with a text in the place of what stands between these parts of it. Where s was cut in what is replaced,
+// or behind it, the text is cut.
+func replaced(s string, size int, by string, parts []string) starlark.String {
+	cuts, known := marksOf(s).cuts, marksOf(by)
+	a := newAssembly(0)
+	at := 0
+	for i, part := range parts {
+		a.add(part)
+		if at += len(part); i == len(parts)-1 {
+			break
+		}
+		a.addKnown(by, known)
+		if slices.ContainsFunc(cuts, func(cut int) bool { return cut > at && cut <= at+size }) {
+			a.addKnown("", marks{cuts: []int{0}})
+		}
+		at += size
 	}
-	return cutBehind(made)
+	return a.string()
 }
 
 // cutBehind is s that knows that there was more.
