@@ -19,19 +19,23 @@ func (t *Table) order(o Options) ([]Row, error) {
 	if key >= 0 {
 		before = func(a, b Row) int { return compareAt(a.Key, b.Key, key) }
 	}
-	rising := o.Sort == "" && !hasStack(rows) // lines are read from the bottom, blocks from the top
+	sortRows(rows, before, reverse)
+	rows = rows[:cutTop(len(rows), o.Top)]
+	if o.Sort == "" && !hasStack(rows) { // lines are read from the bottom, blocks from the top
+		sortRows(rows, before, true)
+	}
+	return rows, nil
+}
+
+// sortRows sorts rows; equal ones are in the order of their keys either way.
+func sortRows(rows []Row, before func(a, b Row) int, reverse bool) {
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		first, second := a, b
-		if reverse || rising {
+		if reverse {
 			first, second = b, a
 		}
 		return cmp.Or(before(first, second), compareKeys(a.Key, b.Key))
 	})
-	n := cutTop(len(rows), o.Top)
-	if rising {
-		return rows[len(rows)-n:], nil
-	}
-	return rows[:n], nil
 }
 
 func cutTop(n, top int) int {
@@ -44,11 +48,11 @@ func cutTop(n, top int) int {
 // sortColumn finds a column by name: what rows have there, or with key ≥ 0
 // the number of a column of the key.
 func (t *Table) sortColumn(name string) (value func(Row) Value, key int, err error) {
-	columns := t.sortable()
+	columns := t.sortable(false)
 	if name == "" {
 		return columns[0].get, -1, nil
 	}
-	for _, c := range columns {
+	for _, c := range slices.Concat(columns, t.sortable(true)) {
 		if c.name == name {
 			return c.get, -1, nil
 		}
@@ -59,7 +63,7 @@ func (t *Table) sortColumn(name string) (value func(Row) Value, key int, err err
 	switch {
 	case name == "key":
 		return columns[0].get, 0, nil
-	case name == "value", t.plain() && (name == t.Name || name == t.Columns[0].Kind):
+	case name == "value", t.plain() && t.isOwnName(name):
 		return columns[0].get, -1, nil
 	case len(t.Rows) == 0 && slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Kind == "quantiles" }):
 		return columns[0].get, -1, nil // nothing to sort, and its parts are not known
@@ -67,16 +71,25 @@ func (t *Table) sortColumn(name string) (value func(Row) Value, key int, err err
 	return nil, -1, fmt.Errorf("sort: got %q, want one of %s", name, strings.Join(t.sortNames(columns), ", "))
 }
 
+// isOwnName reports whether a word stands for the only column of an aggregation: its variable, with the unit or without,
+// or what it is.
+func (t *Table) isOwnName(word string) bool {
+	return word == t.Name || word == t.Columns[0].Kind || word == t.heading(t.sortable(true)[0], 1)
+}
+
 // plain says that the table is one aggregation and no group.
 func (t *Table) plain() bool { return len(t.Columns) == 1 && t.Columns[0].Name == "" }
 
-// sortable gives what rows can be sorted by besides their keys, by the names that show() prints, without units. A
-// column of stats or quantiles is sorted by as a whole, too, and so has its name as well.
-func (t *Table) sortable() []flatColumn {
+// sortable gives what rows can be sorted by besides their keys, by the names that show() prints, with or without their
+// units. A column of stats or quantiles is sorted by as a whole, too, and so has its name as well.
+func (t *Table) sortable(units bool) []flatColumn {
 	var out []flatColumn
 	for i, c := range t.Columns {
-		out = append(out, flatColumn{c.Name, func(r Row) Value { return r.Values[i] }})
-		c := Column{Name: c.Name}
+		if !units {
+			c.Unit = ""
+		}
+		c = Column{Name: c.Name, Unit: c.Unit}
+		out = append(out, flatColumn{c.label(""), func(r Row) Value { return r.Values[i] }})
 		switch first := t.firstValue(i).(type) {
 		case *Stats:
 			out = append(out, flatStats(c, i)...)
