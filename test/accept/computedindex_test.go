@@ -112,7 +112,8 @@ func TestComputedIndexOfArrays(t *testing.T) {
 		of := strings.NewReplacer("p.", "e.args.p.", "(n)", "(e.args.n)", "[n", "[e.args.n", "n <", "e.args.n <",
 			"-n ", "-e.args.n ").Replace(expr)
 		e := startrace(t, "-q", "-e", `l = []`,
-			"-e", `probe("uprobe:`+binary+`:pick", lambda e: l.append(str(`+of+`)))`, "-e", `at_exit(lambda: print(" ".join(l)))`, "-c", binary)
+			"-e", `probe("uprobe:`+binary+`:pick", lambda e: l.append(str(`+of+`)))`,
+			"-e", `at_exit(lambda: print(" ".join(l)))`, "-c", binary)
 		// The function has added 100 to the elements before.
 		got := strings.NewReplacer("101", "1", "102", "2", "103", "3").Replace(strings.TrimSpace(e.stdout + e.stderr))
 		if !strings.Contains(got, want) {
