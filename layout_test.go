@@ -149,7 +149,7 @@ var layers = []layer{
 	{"internal/elffile", []string{"internal/naming"}, []string{"github.com/ianlancetaylor/demangle",
 		"github.com/ulikunitz/xz"}},
 	{"internal/dwarfinfo", []string{"internal/escape"}, nil},
-	{"internal/prototypes", []string{"internal/dwarfinfo"}, nil},
+	{"internal/prototypes", []string{"internal/ctypes", "internal/dwarfinfo", "internal/kernel"}, nil},
 	{"internal/dwarffile", []string{"internal/dwarfinfo", "internal/elffile"}, nil},
 	{"internal/gofunc", nil, []string{"golang.org/x/arch/"}},
 	{"internal/signature", []string{"internal/abi", "internal/cpplib", "internal/dwarfinfo", "internal/entryplace",

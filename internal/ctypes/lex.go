@@ -1,5 +1,5 @@
-// Package ctypes reads the types that a script declares in the language C, and lays them out as the C compilers of
-// amd64 and arm64 do.
+// Package ctypes reads declarations in the language C. The types that a script declares (Read) are laid out as the C
+// compilers of amd64 and arm64 do. Of functions (Prototypes) the names and the words for their types are read.
 package ctypes
 
 import (

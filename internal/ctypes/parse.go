@@ -55,7 +55,7 @@ func Read(btf *kernel.BTF, arch string, texts ...string) (*Types, int, error) {
 		for i, text := range texts {
 			at = i
 			p.made = nil
-			if p.attempt(text); p.err != nil {
+			if p.attempt(text, p.declared); p.err != nil {
 				return
 			}
 			constants = append(constants, p.made)
@@ -101,8 +101,8 @@ type parser struct {
 // maxDepth bounds what lies in each other.
 const maxDepth = 64
 
-// attempt reads a text up to its first mistake.
-func (p *parser) attempt(text string) {
+// attempt reads a text up to its first mistake, one declaration after the other by read.
+func (p *parser) attempt(text string, read func()) {
 	defer func() {
 		if r := recover(); r != nil {
 			mistake, ok := r.(*Error)
@@ -114,13 +114,18 @@ func (p *parser) attempt(text string) {
 	}()
 	p.list = tokens(text)
 	for p.peek().text != "" {
-		switch {
-		case p.accept(";"):
-		case p.peek().text == "provider":
-			p.provider()
-		default:
-			p.declaration()
+		if !p.accept(";") {
+			read()
 		}
+	}
+}
+
+// declared reads what a script declares: types, or the static probes of a provider.
+func (p *parser) declared() {
+	if p.peek().text == "provider" {
+		p.provider()
+	} else {
+		p.declaration()
 	}
 }
 
@@ -303,16 +308,7 @@ func (p *parser) declarator(t *typ) declared {
 	// What is in the parentheses is read when it is known what it stands for: int (*f)(void).
 	p.next()
 	inner := p.list
-	for depth := 1; depth > 0; {
-		switch at := p.next(); at.text {
-		case "(":
-			depth++
-		case ")":
-			depth--
-		case "":
-			at.fail("a ( has no )")
-		}
-	}
+	p.skipInner("a ( has no )")
 	t = p.suffix(t)
 	behind := p.list
 	p.list = inner
@@ -326,20 +322,28 @@ func (p *parser) declarator(t *typ) declared {
 	return d
 }
 
+// noEnd is said of parameters without an end.
+const noEnd = "the parameters have no end: ) is missing"
+
+// skipInner goes behind the parenthesis that closes the one before, or says what is missing.
+func (p *parser) skipInner(missing string) {
+	for depth := 1; depth > 0; {
+		switch at := p.next(); at.text {
+		case "(":
+			depth++
+		case ")":
+			depth--
+		case "":
+			at.fail("%s", missing)
+		}
+	}
+}
+
 // suffix is the arrays and parameters behind a name.
 func (p *parser) suffix(t *typ) *typ {
 	switch at := p.peek(); {
 	case p.accept("("):
-		for depth := 1; depth > 0; {
-			switch in := p.next(); in.text {
-			case "(":
-				depth++
-			case ")":
-				depth--
-			case "":
-				in.fail("the parameters have no end: ) is missing")
-			}
-		}
+		p.skipInner(noEnd)
 		return &typ{id: p.out.Add(kernel.Type{Kind: kernel.KindProto}), open: true, kind: kernel.KindProto}
 	case p.accept("["):
 		n := int64(-1)

@@ -92,9 +92,7 @@ func (p *parser) providerName(of string) string {
 // params are those of a probe, behind their parenthesis.
 func (p *parser) params() []Param {
 	out := []Param{}
-	if p.peek().text == "void" && p.list[1].text == ")" {
-		p.next()
-	}
+	p.acceptVoid()
 	at := p.peek()
 	for p.peek().text != ")" {
 		out = append(out, p.param())

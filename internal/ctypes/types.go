@@ -17,23 +17,41 @@ func isBase(word string) bool { return slices.Contains(baseWords, word) }
 // base is a type of C's own: unsigned long long int.
 func (p *parser) base() *typ {
 	first := p.peek()
-	count := map[string]int{}
+	var words []string
 	var ignored attributes
 	for isBase(p.peek().text) {
-		word := strings.Trim(p.next().text, "_")
-		count[word]++
+		words = append(words, p.next().text)
 		p.attributes(&ignored)
 	}
-	is := kernel.Type{Kind: kernel.KindInt, Name: "int", Size: 4, Signed: count["unsigned"] == 0}
+	is, ok := Base(words, p.arch)
+	if !ok {
+		first.fail("these words make no type of C together")
+	}
+	if is.Kind == kernel.KindVoid {
+		return &typ{open: true, kind: kernel.KindVoid}
+	}
+	return p.plain(is)
+}
+
+// Base is the type of C's own that keywords make together, as unsigned and long; false where they make none.
+func Base(words []string, arch string) (is kernel.Type, ok bool) {
+	count := map[string]int{}
+	for _, word := range words {
+		if !isBase(word) {
+			return is, false
+		}
+		count[strings.Trim(word, "_")]++
+	}
+	is = kernel.Type{Kind: kernel.KindInt, Name: "int", Size: 4, Signed: count["unsigned"] == 0}
 	switch {
 	case count["void"] > 0:
-		return &typ{open: true, kind: kernel.KindVoid}
+		return kernel.Type{Name: "void"}, true
 	case count["Bool"]+count["bool"] > 0:
 		is = kernel.Type{Kind: kernel.KindInt, Name: "_Bool", Size: 1, Bool: true}
 	case count["char"] > 0:
 		is.Name, is.Size = "char", 1
 		if count["signed"]+count["unsigned"] == 0 {
-			is.Signed = p.arch == "amd64"
+			is.Signed = arch == "amd64"
 		} else if count["signed"] > 0 {
 			is.Name = "signed char"
 		}
@@ -50,12 +68,12 @@ func (p *parser) base() *typ {
 	}
 	if count["char"]+count["short"]+count["float"]+count["double"] > 1 || count["signed"]+count["unsigned"] > 1 ||
 		count["long"] > 2 || count["float"]+count["double"] > 0 && count["unsigned"]+count["signed"] > 0 {
-		first.fail("these words make no type of C together")
+		return is, false
 	}
 	if is.Kind == kernel.KindInt && !is.Bool && count["unsigned"] > 0 {
 		is.Name = "unsigned " + is.Name
 	}
-	return p.plain(is)
+	return is, len(words) > 0
 }
 
 // plain is a type without parts, once for each name.
@@ -87,23 +105,35 @@ func init() {
 	}
 }
 
+// OfHeaders is what a name of the C library's headers stands for, as unsigned and long for size_t; nil where it is none
+// of those that are known.
+func OfHeaders(name, arch string) []string {
+	is, ok := standard[name]
+	if !ok {
+		return nil
+	}
+	size, signed := is[1], is[0] == 's'
+	if name == "wchar_t" {
+		signed = arch == "amd64"
+	}
+	word := map[byte]string{'1': "char", '2': "short", '4': "int", '8': "long"}[size]
+	switch {
+	case !signed:
+		return []string{"unsigned", word}
+	case size == '1':
+		return []string{"signed", word}
+	}
+	return []string{word}
+}
+
 // typedef is a name of a type: one of this text, of a header, or of the kernel.
 func (p *parser) typedef(name lexeme) *typ {
 	if t, ok := p.names[name.text]; ok {
 		return t
 	}
-	if is, ok := standard[name.text]; ok {
-		size, signed := int(is[1]-'0'), is[0] == 's'
-		if strings.HasSuffix(name.text, "wchar_t") {
-			signed = p.arch == "amd64"
-		}
-		words := map[int]string{1: "char", 2: "short", 4: "int", 8: "long"}[size]
-		if size == 1 && signed {
-			words = "signed char"
-		} else if !signed {
-			words = "unsigned " + words
-		}
-		return p.plain(kernel.Type{Kind: kernel.KindInt, Name: words, Size: size, Signed: signed})
+	if words := OfHeaders(name.text, p.arch); words != nil {
+		is, _ := Base(words, p.arch)
+		return p.plain(is)
 	}
 	if id, ok := p.btf.Named(kernel.KindTypedef, name.text); ok {
 		return p.ofKernel(id, name)

@@ -5,7 +5,9 @@ import (
 	"encoding/binary"
 	"strings"
 
+	"github.com/startrace/startrace/internal/ctypes"
 	"github.com/startrace/startrace/internal/dwarfinfo"
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // The abbreviations of the entries, by their numbers. Each attribute is written with its form.
@@ -50,7 +52,7 @@ type writer struct {
 // it has none of them.
 func Sections(addresses map[string]uint64) dwarfinfo.Sections {
 	first, last := ^uint64(0), uint64(0)
-	var list []Prototype
+	var list []ctypes.Prototype
 	seen := map[uint64]bool{} // of several names of one function the first
 	for _, p := range All() {
 		if addr, ok := addresses[p.Name]; ok && !seen[addr] {
@@ -87,7 +89,7 @@ func (w *writer) number(n uint64) { w.Write(binary.LittleEndian.AppendUint64(nil
 func (w *writer) reference(to uint32) { w.Write(binary.LittleEndian.AppendUint32(nil, to)) }
 
 // function writes a function, and before it the types that it needs.
-func (w *writer) function(p Prototype, addr uint64) {
+func (w *writer) function(p ctypes.Prototype, addr uint64) {
 	result := uint32(0)
 	if p.Result != "void" {
 		result = w.typ(p.Result)
@@ -129,12 +131,12 @@ func (w *writer) typ(text string) uint32 {
 	switch {
 	case isPointer && to != "void":
 		of = w.typ(to)
-	case named[text] != "":
-		of = w.typ(named[text])
+	case standsFor(text) != "":
+		of = w.typ(standsFor(text))
 	}
 	at := uint32(w.Len())
 	w.types[text] = at
-	n, isNumber := numbers[text]
+	n, isNumber := number(text)
 	switch {
 	case text == "function":
 		w.WriteByte(aType)
@@ -150,7 +152,7 @@ func (w *writer) typ(text string) uint32 {
 	case isNumber:
 		w.WriteByte(aBase)
 		w.text(text)
-		w.Write([]byte{byte(n.size), n.encoding(text)})
+		w.Write([]byte{byte(n.Size), encoding(n)})
 	default:
 		w.WriteByte(aStruct)
 		w.text(strings.TrimPrefix(text, "struct "))
@@ -159,13 +161,13 @@ func (w *writer) typ(text string) uint32 {
 }
 
 // encoding is how a number is written (DW_ATE_…).
-func (n number) encoding(text string) byte {
+func encoding(n kernel.Type) byte {
 	switch {
-	case n.float:
+	case n.Kind == kernel.KindFloat:
 		return 0x04
-	case text == "char":
+	case n.Name == "char":
 		return 0x06
-	case n.signed:
+	case n.Signed:
 		return 0x05
 	}
 	return 0x07

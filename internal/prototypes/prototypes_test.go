@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/startrace/startrace/internal/ctypes"
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/test/need"
 )
@@ -35,10 +36,10 @@ func TestAgainstHeaders(t *testing.T) {
 		fmt.Fprintf(&b, "static void *use_%s = (void *)%s;\n", p.Name, p.Name) // declared before the table is there
 	}
 	b.WriteString(libc)
-	for name, of := range named {
-		if n, ok := numbers[of]; ok {
-			fmt.Fprintf(&b, "\n_Static_assert(sizeof(%s) == %d && ((%s)-1 < 0) == %t, \"%s\");", name, n.size, name,
-				n.signed, name)
+	for _, name := range names() {
+		if n, ok := number(standsFor(name)); ok {
+			fmt.Fprintf(&b, "\n_Static_assert(sizeof(%s) == %d && ((%s)-1 < 0) == %t, \"%s\");", name, n.Size, name,
+				n.Signed, name)
 		} else {
 			fmt.Fprintf(&b, "\n_Static_assert(sizeof(%s) == 8, \"%s\");", name, name)
 		}
@@ -54,6 +55,19 @@ func TestAgainstHeaders(t *testing.T) {
 			t.Errorf("%s: %v\n%s", compiler, err, out)
 		}
 	}
+}
+
+// names are the names of the table's types for which headers have other words.
+func names() (out []string) {
+	for _, p := range All() {
+		for _, of := range append(p.Params, ctypes.Spelled{Type: p.Result}) {
+			name := strings.TrimRight(of.Type, " *")
+			if standsFor(name) != "" && !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
 }
 
 // What is written is read as it stands in the table, by our reader and by debug/dwarf.
@@ -133,17 +147,17 @@ func written(t *testing.T, d *dwarf.Data, addr uint64) string {
 		if e.Tag != dwarf.TagSubprogram || e.Val(dwarf.AttrLowpc) != addr {
 			continue
 		}
-		params := []Param{}
+		params := []ctypes.Spelled{}
 		for {
 			p, err := r.Next()
 			if err != nil || p.Tag == 0 {
 				break
 			}
 			if p.Tag == dwarf.TagFormalParameter {
-				params = append(params, Param{p.Val(dwarf.AttrName).(string), typed(p)})
+				params = append(params, ctypes.Spelled{Name: p.Val(dwarf.AttrName).(string), Type: typed(p)})
 			}
 		}
-		i := slices.IndexFunc(All(), func(p Prototype) bool { return p.Name == e.Val(dwarf.AttrName) })
+		i := slices.IndexFunc(All(), func(p ctypes.Prototype) bool { return p.Name == e.Val(dwarf.AttrName) })
 		for k := range params { // a struct has no word before its name there
 			if i >= 0 && k < len(All()[i].Params) && "struct "+params[k].Type == All()[i].Params[k].Type {
 				params[k].Type = "struct " + params[k].Type
