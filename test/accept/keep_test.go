@@ -93,8 +93,11 @@ func TestKeepExit(t *testing.T) {
 	needTracing(t)
 	for name, ask := range map[string]string{
 		"a handler": `probe("syscall:openat", ask, where = lambda e: e.args.filename == DIR + "last")`,
-		"a timer":   `every("10ms", lambda: ask(None) if p.stats().hits >= 20 else None)`,
-		"the exit":  `at_exit(lambda: ask(None))`,
+		"a timer": `
+n = count()
+probe("syscall:openat", lambda e: n.add(), where = lambda e: e.args.filename == DIR + "last")
+every("10ms", lambda: ask(None) if n.value else None)`,
+		"the exit": `at_exit(lambda: ask(None))`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, command := openNumbered(t, 20)
