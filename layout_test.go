@@ -326,6 +326,7 @@ var starters = map[string]string{
 	"internal/line":                   "keys, liner and what liner prints come at any time",
 	"internal/target/target.go":       "the command and the process end at any time",
 	"internal/attach/loaded.go":       "closing thousands of links one by one waits for a grace period each",
+	"internal/memory/last.go":         "the kernel ends a run for want of memory while another goroutine computes",
 	"internal/world/caller.go":        "a thread that has another user is not used again",
 	"internal/unwind":                 "files are read, and the kernel is waited for, beside the events",
 	"internal/until/later.go":         "what takes long must not keep a run from its end",

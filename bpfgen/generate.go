@@ -79,9 +79,12 @@ func For(v kernel.Version) Options {
 	return o
 }
 
-// defaultRing is the size of the ring. It takes twice that of memory in the
-// process, because the data is mapped twice.
-const defaultRing = 8 << 20
+// defaultRing is the size of the ring, leastRing that of one without events, or more. It takes twice that of memory in
+// the process, because the data is mapped twice.
+const (
+	defaultRing = 8 << 20
+	leastRing   = 1 << 20
+)
 
 // A Dump is the text of a program after each stage.
 type Dump struct {

@@ -217,12 +217,23 @@ func (g *generator) fixedMaps() {
 		g.add(m)
 	}
 	if uses[MapRing] {
-		size := g.o.RingSize
-		if size == 0 {
-			size = defaultRing
-		}
-		g.add(&ebpf.MapSpec{Name: MapRing, Type: ebpf.RingBuf, MaxEntries: uint32(size)})
+		g.add(&ebpf.MapSpec{Name: MapRing, Type: ebpf.RingBuf, MaxEntries: uint32(g.ringSize())})
 	}
+}
+
+// ringSize is the size of the ring. Without events only new stacks are announced there, of which no more wait than the
+// table of stacks has.
+func (g *generator) ringSize() int {
+	const announced = 64 // bytes of one, with what the ring adds, and more
+	size := cmp.Or(g.o.RingSize, defaultRing)
+	if len(g.unit.Tree.Records) > 0 || g.o.RingSize > 0 {
+		return size
+	}
+	stacks := cmp.Or(g.unit.Tree.Stacks, defaultStacks)
+	for size = leastRing; size < announced*stacks; {
+		size *= 2
+	}
+	return size
 }
 
 // unwindTables is how many different tables of processes there can be.

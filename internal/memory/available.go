@@ -54,18 +54,32 @@ var (
 
 // InGroup is what the control groups of this process and those above leave, more than any machine has where there is no
 // limit.
-func InGroup() uint64 {
+func InGroup() uint64 { return group().left }
+
+// A bound is what a control group leaves of its limit.
+type bound struct{ left, limit uint64 }
+
+// group is the bound of the control group that leaves least, of that of this process and those above.
+func group() bound {
+	least := bound{unlimited, unlimited}
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
-		return unlimited
+		return least
 	}
-	least := uint64(unlimited)
 	for line := range strings.Lines(string(text)) {
-		if tree, group, ok := groupIn(strings.TrimSpace(line)); ok {
-			least = min(least, tree.freeIn(group))
+		if tree, name, ok := groupIn(strings.TrimSpace(line)); ok {
+			least = least.or(tree.boundOf(name))
 		}
 	}
 	return least
+}
+
+// or is the bound that leaves less.
+func (b bound) or(other bound) bound {
+	if other.left < b.left {
+		return other
+	}
+	return b
 }
 
 // groupIn reads a line of /proc/PID/cgroup, NUMBER:CONTROLLERS:GROUP; not ok, it is of a tree that does not limit
@@ -81,13 +95,13 @@ func groupIn(line string) (tree hierarchy, group string, ok bool) {
 	return version1, words[2], slices.Contains(strings.Split(words[1], ","), "memory")
 }
 
-// freeIn is the least that is left in a group and in those above, up to the root of what is mounted: a container sees
-// its own group there, whatever the group is called outside.
-func (h hierarchy) freeIn(group string) (least uint64) {
-	for least = unlimited; ; group = path.Dir(group) {
+// boundOf is that of a group or of one above that leaves least, up to the root of what is mounted: a container sees its
+// own group there, whatever the group is called outside.
+func (h hierarchy) boundOf(group string) bound {
+	for least := (bound{unlimited, unlimited}); ; group = path.Dir(group) {
 		folder := path.Join(h.root, group)
 		if limit, ok := numberIn(path.Join(folder, h.limit)); ok { // else there is none
-			least = min(least, limit-min(limit, h.usedIn(folder)))
+			least = least.or(bound{limit - min(limit, h.usedIn(folder)), limit})
 		}
 		if group == "/" || group == "." {
 			return least

@@ -34,6 +34,8 @@ type Budget struct {
 	most uint64
 	// over is called once they take more, and again where what runs after Renew takes more, on another goroutine.
 	over func()
+	// last is what Warn was told.
+	last func(text string)
 
 	// mu guards what is below it, up to before.
 	mu sync.Mutex
@@ -109,6 +111,7 @@ func (b *Budget) Begin() {
 	}
 	b.mu.Unlock()
 	b.afterCollection()
+	b.watch()
 }
 
 // usual is by how much the heap grows between two collections, atFirst the same until the first one, in percent. The
@@ -142,6 +145,7 @@ func (b *Budget) afterCollection() {
 	runtime.SetFinalizer(&mark{of: b}, func(m *mark) {
 		if !m.of.closed.Load() {
 			m.of.settle()
+			m.of.watchGroup()
 			m.of.look(read("gc/cycles/total:gc-cycles"), read("gc/heap/live:bytes"), read("gc/heap/goal:bytes"))
 			if m.of.loaded.Load() {
 				giveBackCode()
@@ -201,6 +205,9 @@ func (b *Budget) Holds(n uint64) {
 		b.buffers.Store(n)
 	}
 }
+
+// Rest says that the script makes no values any more: to print results takes much for a while.
+func (b *Budget) Rest() { b.Holds(unlimited) }
 
 // Pause lets more live than values may take, until Holds is called: what compiles a script and loads it takes more than
 // that for a while. loaded is called behind that: what has been kept since is not the script's, as the types of its

@@ -169,7 +169,7 @@ func TestLimitOfGroups(t *testing.T) {
 			}
 		}
 		has := func(group string, want uint64) {
-			if got := tree.freeIn(group); got != want {
+			if got := tree.boundOf(group).left; got != want {
 				t.Errorf("%s of %s: %d, want %d", limit, group, got, want)
 			}
 		}

@@ -37,6 +37,7 @@ func (s *session) end() error {
 	}
 	s.resume()
 	s.ending.Over()
+	s.budget.Rest()
 	if printErr := s.printUnread(); err == nil {
 		err = printErr
 	}

@@ -73,6 +73,7 @@ func (s *session) apply() (err error) {
 		return err
 	}
 	s.budget = memory.New(s.Memory, func() { s.host.Cancel(tooMuchMemory) })
+	s.budget.Warn(func(text string) { s.signals.giveUp("startrace: " + text) })
 	s.budget.Begin()
 	if s.Drain > 0 {
 		s.ending.Drain(s.Drain)

@@ -110,13 +110,14 @@ func (s *sources) at(addr uint64) []sourcefunc.Call {
 	return out
 }
 
-// enter asks for room for the next answer. Of the first ones each reads a unit, of later ones few.
+// enter asks for room for the next answer, and for what stacks with lines take where they are printed: more than
+// others, by several frames for each address. Of the first answers each reads a unit, of later ones few.
 func (s *sources) enter() (leave func(), err error) {
-	const first, often = 64, 16
+	const first, often, printed = 64, 16, 20 << 20
 	if n := len(s.known); n > first && n%often > 0 {
 		return func() {}, nil
 	}
-	return s.room.Enter(elffile.DebugMemory(s.with) / uint64(1+len(s.known)))
+	return s.room.Enter(printed + elffile.DebugMemory(s.with)/uint64(1+len(s.known)))
 }
 
 func (s *sources) open() {

@@ -111,7 +111,7 @@ func TestTooSmallGroups(t *testing.T) {
 	cases := []struct {
 		tool string
 		mb   int
-	}{{"memleak", 64}, {"offcputime", 34}, {"offcputime", 36}, {"offcputime", 38}, {"profile", 28}, {"opensnoop", 24}}
+	}{{"memleak", 64}, {"offcputime", 28}, {"offcputime", 32}, {"offcputime", 33}, {"profile", 28}, {"opensnoop", 24}}
 	for _, c := range cases {
 		t.Run(fmt.Sprintf("%s in %d MB", c.tool, c.mb), func(t *testing.T) {
 			cmd := exec.Command("sh", "-c", `echo $$ >"$0" && exec "$@"`, limited(t, c.mb<<20),
