@@ -1,3 +1,4 @@
+#include "go_asm.h"
 #include "textflag.h"
 
 // startrace_entry asks whether there is a standard output, how many addresses there
@@ -9,32 +10,27 @@ TEXT startrace_entry(SB),NOSPLIT|NOFRAME,$0
 	MOVL $1, SI  // F_GETFD
 	SYSCALL
 	MOVQ AX, ·stdoutAtStart(SB)
+	LEAQ ·limits(SB), BX
+
+limit:
 	MOVL $97, AX // getrlimit
-	MOVL $9, DI  // RLIMIT_AS
-	LEAQ ·addressLimit(SB), SI
+	MOVQ limit_resource(BX), DI
+	LEAQ ·limitNow(SB), SI
 	SYSCALL
 	TESTQ AX, AX
-	JNE   data
-	MOVQ  ·addressLimit(SB), AX
-	CMPQ  AX, $1433600000
-	JCC   data
-	MOVQ  ·fewAddresses(SB), SI
-	MOVQ  ·fewAddresses+8(SB), DX
+	JNE   enough
+	MOVQ  ·limitNow(SB), AX
+	CMPQ  AX, limit_least(BX)
+	JCC   enough
+	MOVQ  limit_refusal(BX), SI
+	MOVQ  limit_refusal+8(BX), DX
 	JMP   refuse
 
-data:
-	MOVL  $97, AX // getrlimit
-	MOVL  $2, DI  // RLIMIT_DATA
-	LEAQ  ·dataLimit(SB), SI
-	SYSCALL
-	TESTQ AX, AX
-	JNE   processes
-	MOVQ  ·dataLimit(SB), AX
-	CMPQ  AX, $204800000
-	JCC   processes
-	MOVQ  ·littleData(SB), SI
-	MOVQ  ·littleData+8(SB), DX
-	JMP   refuse
+enough:
+	ADDQ $limit__size, BX
+	LEAQ ·limits+(const_limitCount*limit__size)(SB), AX
+	CMPQ AX, BX
+	JNE  limit
 
 processes:
 	MOVL  $56, AX     // clone

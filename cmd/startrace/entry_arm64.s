@@ -1,3 +1,4 @@
+#include "go_asm.h"
 #include "textflag.h"
 
 // startrace_entry asks whether there is a standard output, how many addresses there
@@ -9,32 +10,27 @@ TEXT startrace_entry(SB),NOSPLIT|NOFRAME,$0
 	MOVD $1, R1  // F_GETFD
 	SVC  $0
 	MOVD R0, ·stdoutAtStart(SB)
+	MOVD $·limits(SB), R20
+
+limit:
 	MOVD $163, R8 // getrlimit
-	MOVD $9, R0   // RLIMIT_AS
-	MOVD $·addressLimit(SB), R1
+	MOVD limit_resource(R20), R0
+	MOVD $·limitNow(SB), R1
 	SVC  $0
-	CBNZ R0, data
-	MOVD ·addressLimit(SB), R0
-	MOVD $1433600000, R1
+	CBNZ R0, enough
+	MOVD ·limitNow(SB), R0
+	MOVD limit_least(R20), R1
 	CMP  R1, R0
-	BHS  data
-	MOVD ·fewAddresses(SB), R1
-	MOVD ·fewAddresses+8(SB), R2
+	BHS  enough
+	MOVD limit_refusal(R20), R1
+	MOVD limit_refusal+8(R20), R2
 	B    refuse
 
-data:
-	MOVD $163, R8 // getrlimit
-	MOVD $2, R0   // RLIMIT_DATA
-	MOVD $·dataLimit(SB), R1
-	SVC  $0
-	CBNZ R0, processes
-	MOVD ·dataLimit(SB), R0
-	MOVD $204800000, R1
-	CMP  R1, R0
-	BHS  processes
-	MOVD ·littleData(SB), R1
-	MOVD ·littleData+8(SB), R2
-	B    refuse
+enough:
+	ADD  $limit__size, R20
+	MOVD $·limits+(const_limitCount*limit__size)(SB), R1
+	CMP  R1, R20
+	BNE  limit
 
 processes:
 	MOVD $220, R8    // clone
