@@ -143,6 +143,10 @@ func sameLive(a, b []liveValue) bool {
 	return sumA == sumB
 }
 
+// farUse is the distance from which on what is made at its uses is not live for one of them: it would be made anew there
+// in any case. Constants that a long list has here and there would else be live in all of its blocks.
+const farUse = 1 << 13
+
 // liveAtEnd adds what is live on the edges from b, distances from the end of
 // the terminator. Parameters of targets count as uses of what the edge brings.
 func (s *flow) liveAtEnd(b *ir.Block, l *liveSet) {
@@ -150,9 +154,8 @@ func (s *flow) liveAtEnd(b *ir.Block, l *liveSet) {
 		e := &b.Term.To[i]
 		d := edgeDist(&b.Term, i)
 		for _, x := range s.liveIn[e.Block.ID] {
-			if x.v.Op != ir.OpParam || x.v.Block != e.Block {
+			if (x.v.Op != ir.OpParam || x.v.Block != e.Block) && !(isMade(x.v) && x.dist+d > farUse) {
 				l.add(x.v, x.dist+d)
-				continue
 			}
 		}
 		for k, p := range e.Block.Params {
