@@ -278,7 +278,8 @@ func TestFewAddresses(t *testing.T) {
 // The same of the limit of data (`ulimit -d`). With less than what startrace itself has, of which most is zero, the
 // kernel ends it before its first instruction.
 func TestLittleData(t *testing.T) {
-	for _, limit := range []int{45000, 60000, 80000, 100000, 150000, 199999, 200000, 300000, 1000000} { // KB
+	limits := []int{45000, 60000, 80000, 100000, 150000, 199999, 200000, 300000, 1000000} // KB
+	for _, limit := range limits {
 		text := fmt.Sprintf(`ulimit -d %d && exec "$0" -e "print(1 << 40)" -e "exit()"`, limit)
 		out, err := exec.Command("sh", "-c", text, program(t, "startrace")).CombinedOutput()
 		const refused = "startrace: the limit of data (ulimit -d) is below 200000 KB, "
@@ -290,6 +291,7 @@ func TestLittleData(t *testing.T) {
 			t.Errorf("%d KB: %v\n%s", limit, err, out)
 		}
 	}
+	tried.Many(t, "%d limits", len(limits))
 }
 
 // Where a user may have too few threads for Go's runtime there is a message, and no dump, at each number. Root has no
