@@ -116,8 +116,12 @@ func (f *Finder) inBlocks(e *elffile.File, at *File, table *signature.Functions,
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Function) int { return cmp.Compare(a.Entry, b.Entry) })
-	return out, nil
+	return slices.CompactFunc(out, samePlace), nil
 }
+
+// samePlace reports whether a probe stands at one instruction for both: behind the instructions that store parameters
+// an inner block can begin.
+func samePlace(a, b Function) bool { return a.Addr+a.Inside == b.Addr+b.Inside }
 
 // A block is one of the source, in a function.
 type block struct {
@@ -199,7 +203,7 @@ func linePlace(e *elffile.File, at *File, p sourceline.Place, scope *locals.Scop
 				return Function{}, err
 			}
 			addr += described.Entry - described.Start // behind the look at the stack, which may run twice
-		case !scope.Settled && p.Next != 0:
+		case !scope.Settled && p.Next != 0 && !turns(e, around, p.Next):
 			addr = p.Next
 		}
 	}

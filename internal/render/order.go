@@ -71,8 +71,8 @@ func (t *Table) sortColumn(name string) (value func(Row) Value, key int, err err
 	return nil, -1, fmt.Errorf("sort: got %q, want one of %s", name, strings.Join(t.sortNames(columns), ", "))
 }
 
-// isOwnName reports whether a word stands for the only column of an aggregation: its variable, with the unit or without,
-// or what it is.
+// isOwnName reports whether a word stands for the only column of an aggregation: its variable, with the unit or
+// without, or what it is.
 func (t *Table) isOwnName(word string) bool {
 	return word == t.Name || word == t.Columns[0].Kind || word == t.heading(t.sortable(true)[0], 1)
 }
