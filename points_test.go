@@ -332,9 +332,11 @@ func (pointProgram) Symbol(string, string) (binary.Symbol, error) { return binar
 func (pointProgram) Variable(string, string) (binary.Memory, error) {
 	return binary.Memory{Addr: 0x2000}, nil
 }
-func (pointProgram) Types(*binary.File, uint64) *signature.Signature { return nil }
-func (pointProgram) Line(*binary.File, uint64) string                { return "" }
-func (pointProgram) Mapped() ([]string, error)                       { return nil, nil }
+func (pointProgram) Changed(*binary.File, uint64, signature.Alteration) *signature.Signature {
+	return nil
+}
+func (pointProgram) Line(*binary.File, uint64) string { return "" }
+func (pointProgram) Mapped() ([]string, error)        { return nil, nil }
 
 // The rooms that find, list, diagnose, complete and explain points take the names of kinds from the table: none of
 // them writes one, so a kind that is added there needs no word of its own in them.

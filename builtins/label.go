@@ -31,7 +31,7 @@ number of a call without a name reads as syscall_1000, one that is no C int as s
 		Signature: "usym(addr, pid=None)",
 		Doc: `The user function at an address of a process, by default of the one of -p or -c. It is a symbol of
 the ELF file, else MODULE+0xOFFSET. The process must still be there. Code that a program made at run time has no name.`,
-		call: usymCall,
+		call: passAbsent(usymCall),
 	},
 	{
 		Name: "inet", Family: "labels",

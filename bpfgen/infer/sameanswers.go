@@ -79,7 +79,7 @@ func signatureOf(p *points.Function) string {
 // valueAnswer is what a program that reads an argument or a result by its type depends on.
 func valueAnswer(p *points.Function, v *signature.Value) string {
 	id, err := p.Type(v)
-	return fmt.Sprint(v.Name, id, err, v.Pieces, v.Indirect)
+	return fmt.Sprint(v.Name, id, err, v.Pieces, v.Indirect, v.IsConstant, v.Constant)
 }
 
 // variableAnswer is what a program that reads a variable depends on; of "vars" that of all. Where the program of the

@@ -50,6 +50,8 @@ func (b argWords) typedValue(from *body, f *funcView, v *signature.Value, pos pl
 	switch {
 	case err != nil:
 		wrong(pos, "%v", err)
+	case v.IsConstant && !parts && t.Kind != kernel.KindFloat && t.Size <= 8:
+		return b.typedWord(intExpr(v.Constant, pos), id, pos)
 	case len(v.Pieces) == 0 || v.Pieces[0].Where == abi.Nowhere:
 		return b.nowhere(id, t, pos)
 	case parts && (v.Indirect || v.InMemory()):

@@ -32,7 +32,7 @@ func (f *Finder) Signature(at *File, fn Function) *signature.Signature {
 	if s != nil && fn.Local {
 		s = s.After(s.Local)
 	}
-	return s.After(fn.Alteration)
+	return f.toldAtStart(at, addr, s.After(fn.Alteration))
 }
 
 // Types is Signature by the address of a function that is no clone.

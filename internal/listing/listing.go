@@ -177,8 +177,9 @@ type Programs interface {
 	Static(file, pattern string) ([]usdt.StaticProbe, *binary.File, error)
 	// Line gives the file and line of the source, "" if they are not known.
 	Line(at *binary.File, addr uint64) string
-	// Types is what debug information says of the function at an address, nil where it says nothing.
-	Types(at *binary.File, addr uint64) *signature.Signature
+	// Changed is what debug information says of the function at an address, as a compiler has changed its calls; nil
+	// where it says nothing.
+	Changed(at *binary.File, addr uint64, by signature.Alteration) *signature.Signature
 	// Type is the type at a place in the debug information of a file, as one of btf.
 	Type(at *binary.File, off dwarf.Offset, btf *kernel.BTF) (kernel.TypeID, error)
 	// Mapped gives the paths of the files with code that the traced process has mapped.

@@ -119,7 +119,7 @@ func (programs) Type(*binary.File, dwarf.Offset, *kernel.BTF) (kernel.TypeID, er
 	return 0, errors.New("there is no debug information")
 }
 
-func (programs) Types(_ *binary.File, addr uint64) *signature.Signature {
+func (programs) Changed(_ *binary.File, addr uint64, _ signature.Alteration) *signature.Signature {
 	if addr != 0x1000 {
 		return nil
 	}

@@ -111,7 +111,7 @@ func (s *Source) userFunctions(r *Result, k *point.Kind, rest string) error {
 			line, types := "", (*signature.Signature)(nil)
 			if s.Verbose && len(list) <= maxLines {
 				line = s.Programs.Line(at, list[i].Addr)
-				types = s.Programs.Types(at, list[i].Addr).After(list[i].Alteration)
+				types = s.Programs.Changed(at, list[i].Addr, list[i].Alteration)
 			}
 			p := s.userFunction(k, &list[i], at, line, types)
 			if bySource {
@@ -252,6 +252,8 @@ func (s *Source) value(at *binary.File, name string, v *signature.Value) Field {
 		}
 	}
 	switch {
+	case v.IsConstant:
+		f.Note = fmt.Sprintf("always %d, as the compiler knows", v.Constant)
 	case len(v.Pieces) == 0 || v.Pieces[0].Where == abi.Nowhere:
 		f.Note = "nobody knows its place: it is FAULT"
 	case v.Pieces[0].Where == abi.Other && len(v.Pieces) == 1:

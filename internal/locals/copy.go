@@ -93,13 +93,11 @@ func (p *parameters) own() error {
 // list is all parameters in the order of the source. The function itself has those that the copy has nothing of.
 func (p *parameters) list() (out []Variable, err error) {
 	chain := p.Data.Origins(p.copy)
-	if len(chain) < 2 {
-		return nil, nil
-	}
 	if p.numbered, err = packNames(p.Data, p.copy); err != nil {
 		return nil, err
 	}
-	err = p.Data.EachChild(chain[1], func(kid *dwarfinfo.Entry) (bool, error) {
+	source := chain[min(1, len(chain)-1)] // one that was not inlined need not have an origin
+	err = p.Data.EachChild(source, func(kid *dwarfinfo.Entry) (bool, error) {
 		if kid.Tag != dwarf.TagFormalParameter {
 			return true, nil
 		}

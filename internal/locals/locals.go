@@ -329,6 +329,8 @@ type walk struct {
 	within []*dwarfinfo.Entry
 	lost   bool
 	scope  *Scope
+	// declared is the line of the variable that was looked at last.
+	declared int64
 	// seen are the variables in sight, by their names.
 	seen map[string]seen
 	// numbered are the names of parameters of a pack, by where the source of their function has them.
@@ -397,7 +399,11 @@ func (w *walk) begun(e *dwarfinfo.Entry) (is bool, err error) {
 func (w *walk) variable(e *dwarfinfo.Entry, depth int) error {
 	chain := w.Data.Origins(e)
 	v := w.named(e, chain)
-	if v.Name == "" {
+	declared, of := dwarfinfo.Attribute(chain, dwarf.AttrDeclLine).(int64)
+	if made, _ := e.Val(dwarf.AttrArtificial).(bool); made && !of {
+		declared = w.declared // clang: auto &[c, d] has the line, and c and d have none
+	}
+	if w.declared = declared; v.Name == "" {
 		return nil
 	}
 	place, listed, err := w.place(e, chain)
@@ -410,9 +416,9 @@ func (w *walk) variable(e *dwarfinfo.Entry, depth int) error {
 	if e.Tag == dwarf.TagFormalParameter && !listed && place.Kind == location.Memory {
 		w.scope.Settled = false
 	}
-	declared, _ := dwarfinfo.Attribute(chain, dwarf.AttrDeclLine).(int64)
 	later := w.source.Number > 0 && int(declared) >= w.source.Number
-	if e.Tag == dwarf.TagVariable && !listed && later && ofTheCall(place) {
+	result, _ := e.Val(dwarf.AttrVarParam).(bool) // of Go, which is set to zero behind the first instructions
+	if (e.Tag == dwarf.TagVariable || result) && !listed && later && ofTheCall(place) {
 		v.Place = location.Place{} // what lies there is not it yet
 	}
 	if !listed && w.captured(e) && ofTheCall(place) {

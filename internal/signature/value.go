@@ -20,6 +20,9 @@ type Value struct {
 	Type dwarf.Offset
 	// Pieces are where its bytes are. None: nobody knows.
 	Pieces []Piece
+	// IsConstant: it is Constant at each call.
+	Constant   int64
+	IsConstant bool
 	// Result: it is returned.
 	Result bool
 	// gaps are parts of its bytes of which the compiler says of no place that they are there, from the first byte to

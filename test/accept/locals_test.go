@@ -304,3 +304,52 @@ func compareLocals(t *testing.T, of, out string, optimized bool) (n localsSeen) 
 	}
 	return n
 }
+
+// What has no value yet at a line is optimized out: named results of Go, which the function sets to zero behind the
+// instruction at which its first line begins, and names of the parts of a value of C++ that are references, which clang
+// declares without a line.
+func TestLocalsWithoutAValueYet(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	const lost = "<optimized out>"
+	const ofGo, goOut = "go build -gcflags=-N", "res = " + lost + ", name = " + lost + ", err = " + lost
+	for _, tt := range []struct{ command, file, source, line, show, want string }{
+		{ofGo, "main.go", namedResults, "main.go:4", "e.vars", "record(n = 3, " + goOut + ")"},
+		{ofGo, "main.go", namedResults, "main.go:6", "e.vars", `record(n = 3, res = 3, name = "", err = None)`},
+		{"clang++ -g -O0 -std=c++17", "sb.cc", referenceBindings, "sb.cc:6", "(e.vars.c, e.vars.d)",
+			"(" + lost + ", " + lost + ")"},
+		{"clang++ -g -O0 -std=c++17", "sb.cc", referenceBindings, "sb.cc:7", "(e.vars.c, e.vars.d)", "(3, 4)"},
+		{"g++ -g -O0 -std=c++17", "sb.cc", referenceBindings, "sb.cc:7", "(e.vars.c, e.vars.d)", "(3, 4)"},
+	} {
+		binary := need.Built(t, tt.command, tt.file, tt.source)
+		text := "probe('uprobe:" + binary + ":" + tt.line + "', lambda e: print(" + tt.show + "))"
+		e := startrace(t, "-q", "-e", text, "-c", binary).ok(t)
+		if got := strings.TrimSpace(e.stdout); got != tt.want {
+			t.Errorf("%s %s: got %s, want %s", tt.command, tt.line, got, tt.want)
+		}
+	}
+}
+
+const namedResults = `package main
+import "os"
+//go:noinline
+func f(n int) (res int, name string, err error) {
+	res = n
+	name = "x"
+	return
+}
+func main() { n, _, _ := f(3); os.Exit(n - 3) }
+`
+
+// referenceBindings gives names to the parts of a pair, which has functions that give them.
+const referenceBindings = `#include <utility>
+volatile int sink;
+__attribute__((noinline)) int f(int n) {
+	sink = n;
+	std::pair<int, short> pr{3, 4};
+	auto &[c, d] = pr;
+	sink = c + d;
+	return n;
+}
+int main() { return f(0); }
+`

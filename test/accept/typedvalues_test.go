@@ -108,7 +108,6 @@ at_exit(lambda: print(n.items()))
 //
 // What such an argument leads to has its word, as that of a variable has.
 //
-// > Their arguments have names, and are FAULT.
 // > What debug information does not know there is FAULT, and prints as `<optimized out>`. So is what such a variable
 // > leads to: `e.vars.order.total`, where `order` is optimized out.
 // > A string of Go or Rust, a `std::string` and a `std::string_view` are strings.
@@ -139,6 +138,6 @@ probe("ufunc:BIN:shop::plain", lambda e: print("plain", e.start.args.n, e.ret))
 probe("ufunc:BIN:repeated*", lambda e: print(e.start.args.n, e.ret))
 `, "BIN", binary)), "-c", binary).ok(t)
 	equalLines(t, lines(e.stdout), []string{"3 zzz", "40 " + strings.Repeat("z", 40), "plain 7 7",
-		"price record(more = <optimized out>, unused = <optimized out>, this = <optimized out>) <optimized out> " +
+		"price record(more = -6, unused = <optimized out>, this = <optimized out>) <optimized out> " +
 			"<optimized out>"})
 }
