@@ -219,3 +219,16 @@ func TestOneNameEach(t *testing.T) {
 		}
 	}
 }
+
+// > A label of None or FAULT is None or FAULT: `errno(FAULT)` is FAULT.
+func TestLabelsOfWhatIsNotThere(t *testing.T) {
+	_, eval := labelEnv(t)
+	for _, call := range []string{"errno(%s)", "signal(%s)", "ksym(%s)", "dev_name(%s)", "syscall_name(%s)", "inet(%s)",
+		"mac(%s)", `names(%s, "pid_type")`, "usym(%s)", "usym(%s, 1)"} {
+		for value, want := range map[string]string{"FAULT": "<fault>", "None": "None"} {
+			if got := eval(fmt.Sprintf(call, value)); got != want {
+				t.Errorf(call+": got %s, want %s", value, got, want)
+			}
+		}
+	}
+}

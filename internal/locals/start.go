@@ -6,9 +6,9 @@ import (
 	"github.com/startrace/startrace/internal/location"
 )
 
-// AtStart gives the parameters of the function that begins at an address, where they are when it is called: of one whose
-// calls an optimizer has changed, of which no convention tells that. Those that debug information does not certainly have
-// there are nowhere. There are none of a function that was compiled without optimization, nor of Go.
+// AtStart gives the parameters of the function that begins at an address, where they are when it is called: of one
+// whose calls an optimizer has changed, of which no convention tells that. Those that debug information does not
+// certainly have there are nowhere. There are none of a function that was compiled without optimization, nor of Go.
 func (f *Finder) AtStart(addr uint64) ([]Variable, error) {
 	within, err := f.path(addr)
 	if err != nil || len(within) == 0 || within[0].Tag != dwarf.TagSubprogram {
@@ -35,8 +35,8 @@ func (f *Finder) AtStart(addr uint64) ([]Variable, error) {
 	return list, nil
 }
 
-// onlyOwnRegisters leaves what LLVM says of parameters as far as it holds for their calls. It says of one that is changed
-// at once only what comes after that:
+// onlyOwnRegisters leaves what LLVM says of parameters as far as it holds for their calls. It says of one that is
+// changed at once only what comes after that:
 //
 //	static int f(int mode, long a) { mode = 5; …     the constant 5
 //	static int f(int mode, long a) { mode = a; …     the register that a is in
