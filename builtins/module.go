@@ -47,13 +47,14 @@ var jsonModule = func() *starlarkstruct.Module {
 	return &starlarkstruct.Module{Name: json.Module.Name, Members: members}
 }()
 
-// validEncode is json.encode of the interpreter, with DEL as JSON has it: the interpreter writes it as Go does, "\x7f".
+// validEncode is json.encode of the interpreter, with DEL as "\u007f": the interpreter writes it as Go does in a text of
+// ASCII, "\x7f", and as it is in another.
 func validEncode(encode starlark.Value) starlark.Value {
 	return starlark.NewBuiltin("json.encode", func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
 		kwargs []starlark.Tuple) (starlark.Value, error) {
 		v, err := starlark.Call(th, encode, args, kwargs)
 		s, ok := v.(starlark.String)
-		if !ok || !strings.Contains(string(s), `\x`) {
+		if !ok || !strings.Contains(string(s), `\x`) && !strings.Contains(string(s), "\x7f") {
 			return v, err
 		}
 		var out strings.Builder
@@ -71,7 +72,7 @@ func validEncode(encode starlark.Value) starlark.Value {
 			out.WriteString(`\` + escaped[:1])
 			text = escaped[1:]
 		}
-		return starlark.String(out.String()), nil
+		return starlark.String(strings.ReplaceAll(out.String(), "\x7f", `\u007f`)), nil
 	})
 }
 

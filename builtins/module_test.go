@@ -3,6 +3,7 @@ package builtins
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 
 	"go.starlark.net/starlark"
@@ -14,7 +15,7 @@ import (
 func TestEncodedIsJSON(t *testing.T) {
 	texts := []string{`\`, `a\b"c`, "é😀\u202e\u2028\ufffd"}
 	for r := rune(0); r < 0x180; r++ {
-		texts = append(texts, "a"+string(r)+`\\"`+string(r)+"b")
+		texts = append(texts, "a"+string(r)+`\\"`+string(r)+"b", "é"+string(r)+`\"中`+string(r))
 	}
 	for _, name := range []string{"encode", "encode_indent"} {
 		for _, text := range texts {
@@ -26,6 +27,9 @@ func TestEncodedIsJSON(t *testing.T) {
 			}
 			written, _ := starlark.AsString(v)
 			var got []string
+			if strings.Contains(written, "\x7f") {
+				t.Errorf("%s of %q: %q has a DEL, of which print makes what is no JSON", name, text, written)
+			}
 			if err := json.Unmarshal([]byte(written), &got); err != nil || len(got) != 1 || got[0] != text {
 				t.Errorf("%s of %q: %s, which is %q, %v", name, text, written, got, err)
 			}
