@@ -222,12 +222,14 @@ func TestOneNameEach(t *testing.T) {
 
 // > A label of None or FAULT is None or FAULT: `errno(FAULT)` is FAULT.
 func TestLabelsOfWhatIsNotThere(t *testing.T) {
-	_, eval := labelEnv(t)
+	e, _ := labelEnv(t)
 	for _, call := range []string{"errno(%s)", "signal(%s)", "ksym(%s)", "dev_name(%s)", "syscall_name(%s)", "inet(%s)",
 		"mac(%s)", `names(%s, "pid_type")`, "usym(%s)", "usym(%s, 1)"} {
-		for value, want := range map[string]string{"FAULT": "<fault>", "None": "None"} {
-			if got := eval(fmt.Sprintf(call, value)); got != want {
-				t.Errorf(call+": got %s, want %s", value, got, want)
+		for what, want := range map[string]string{"FAULT": "<fault>", "None": "None"} {
+			got, err := starlark.EvalOptions(&syntax.FileOptions{}, &starlark.Thread{}, "t.star", fmt.Sprintf(call, what),
+				e.Predeclared())
+			if err != nil || got.String() != want {
+				t.Errorf(call+": got %v, %v, want %s", what, got, err, want)
 			}
 		}
 	}
