@@ -234,14 +234,15 @@ func TestTooFewOpenFiles(t *testing.T) {
 func TestCommandThatIgnoresItsEnd(t *testing.T) {
 	needTracing(t)
 	file := filepath.Join(t.TempDir(), "stubborn.sh")
-	const stubborn = "trap '' TERM\nexec > /dev/null 2>&1 < /dev/null\nwhile :; do sleep 0.05; done\n"
+	const stubborn = "trap '' TERM\nexec sleep 1000 > /dev/null 2>&1 < /dev/null\n" // which ignores it, too
 	if err := os.WriteFile(file, []byte(stubborn), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for command, what := range map[string]string{
 		"sh " + file: "The command", fmt.Sprintf("sh -c 'sh %s; true'", file): "What the command has started",
 	} {
-		e := startrace(t, "-e", `probe("syscall:{nanosleep,clock_nanosleep}", lambda e: exit())`, "-f", "-c", command)
+		e := startrace(t, "-e", `probe("tracepoint:syscalls:sys_enter_{nanosleep,clock_nanosleep}", lambda e: exit())`,
+			"-f", "-c", command)
 		m := regexp.MustCompile(what + ` has not ended by SIGTERM, and goes on: it is process (\d+)\n`).
 			FindStringSubmatch(e.stderr)
 		if m == nil {
