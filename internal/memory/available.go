@@ -49,7 +49,8 @@ type hierarchy struct {
 var (
 	version1 = hierarchy{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
 		[]string{"total_inactive_file", "total_active_file"}}
-	version2 = hierarchy{"/sys/fs/cgroup", "memory.max", "memory.current", []string{"inactive_file", "active_file"}}
+	version2 = hierarchy{"/sys/fs/cgroup", "memory.max", "memory.current",
+		[]string{"inactive_file", "active_file", "slab_reclaimable"}}
 )
 
 // InGroup is what the control groups of this process and those above leave, more than any machine has where there is no
@@ -109,7 +110,7 @@ func (h hierarchy) boundOf(group string) bound {
 	}
 }
 
-// usedIn is what the processes of a group use, without files that need not be in memory.
+// usedIn is what the processes of a group use, without files, and names of them, that need not be in memory.
 func (h hierarchy) usedIn(folder string) uint64 {
 	used, _ := numberIn(path.Join(folder, h.usage))
 	text, err := os.ReadFile(path.Join(folder, "memory.stat"))

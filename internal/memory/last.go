@@ -9,9 +9,13 @@ import (
 // scarce is what is left of a control group where the kernel soon ends the run without a word.
 const scarce = 4 << 20
 
-// share is which part of its control group a run takes at least that is ended for want of memory: else it is another
-// process of the group that takes it.
-const share = 4
+// share is which part of its control group a run takes at least that is ended for want of memory, and small is the
+// largest limit of one: else it is another process of the group that takes it, or the kernel for that one, which gives
+// back some of what it takes.
+const (
+	share = 4
+	small = 2 * tight
+)
 
 // Warn makes last be called, on another goroutine, when the control group leaves nearly nothing, though all that can be
 // given back has been. It is to end the run, with what text says.
@@ -27,7 +31,7 @@ const (
 
 // watch looks at a small control group until Close.
 func (b *Budget) watch() {
-	if b.last == nil || InGroup() >= 2*tight {
+	if b.last == nil || group().limit > small {
 		return
 	}
 	go func() {
@@ -59,5 +63,5 @@ func (b *Budget) watchGroup() {
 // isScarce: less than so much is left, of which this process takes a good part.
 func (b *Budget) isScarce(least uint64) bool {
 	g := group()
-	return g.left < least && taken() >= g.limit/share
+	return g.left < least && g.limit <= small && taken() >= g.limit/share
 }
