@@ -125,6 +125,11 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 }
 
 func (u *unit) walk() {
+	if len(u.plan.Types) > 0 { // mistakes in them are told also where nobody uses one
+		if r := refusal.Attempt(func() { scriptTypes(u) }); r != nil {
+			u.diags = append(u.diags, r.Diag)
+		}
+	}
 	if u.plan.Target.Several() && len(u.plan.Probes) > 0 {
 		if r := refusal.Attempt(u.followSeveral); r != nil {
 			u.diags = append(u.diags, r.Diag)

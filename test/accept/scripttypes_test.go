@@ -186,7 +186,7 @@ at_exit(lambda: print("end", *known()))
 	}
 }
 
-// A mistake in a text has its line and column in the script.
+// A mistake in a text has its line and column in the script, also where nobody uses its types.
 func TestMistakesInTypes(t *testing.T) {
 	needTracing(t)
 	for text, want := range map[string]string{
@@ -194,11 +194,12 @@ func TestMistakesInTypes(t *testing.T) {
 			"nor has the kernel one; did you mean int?",
 		`"struct s { int a; char a; };"`: ":1:31: there is a member a already",
 	} {
-		path := script(t, "types("+text+")\n"+
-			`probe("syscall:read", lambda e: print(cast("struct s", e.args.buf).a))`)
-		e := startrace(t, "-q", path, "-c", "true")
-		if e.status != failedBeside || !strings.Contains(e.stderr, path+want) {
-			t.Errorf("%s: status %d: %s", text, e.status, e.stderr)
+		for _, use := range []string{`cast("struct s", e.args.buf).a`, "e.ret"} {
+			path := script(t, "types("+text+")\n"+`probe("syscall:read", lambda e: print(`+use+"))")
+			e := startrace(t, "-q", path, "-c", "true")
+			if e.status != failedBeside || strings.Count(e.stderr, path+want) != 1 {
+				t.Errorf("%s: status %d: %s", text, e.status, e.stderr)
+			}
 		}
 	}
 	e := startrace(t, "-q", "-e", `types("struct order { int a; };")`, "-e",
