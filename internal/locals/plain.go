@@ -43,3 +43,25 @@ func optimizes(options string) (is bool) {
 	}
 	return is
 }
+
+// begun reports whether a block is none of the source but what rustc makes of the rest of it behind a declaration, and
+// the line is that of the declaration, as of `let r = f(n);`: where r gets what f has returned is the same statement.
+func (w *walk) begun(e *dwarfinfo.Entry) (is bool, err error) {
+	if e.Tag != dwarf.TagLexDwarfBlock || w.source.Number == 0 || !ofRust(e.Unit()) {
+		return false, nil
+	}
+	declared, others := 0, 0
+	err = w.Data.EachChild(e, func(kid *dwarfinfo.Entry) (bool, error) {
+		if kid.Tag != dwarf.TagVariable {
+			return true, nil
+		}
+		line, _ := dwarfinfo.Attribute(w.Data.Origins(kid), dwarf.AttrDeclLine).(int64)
+		if int(line) == w.source.Number {
+			declared++
+		} else {
+			others++
+		}
+		return true, nil
+	})
+	return declared > 0 && others == 0, err
+}
