@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"slices"
 	"strings"
 
 	"go.starlark.net/resolve"
@@ -168,6 +169,10 @@ func (u *userWalk) dot(x *syntax.DotExpr) uval {
 	u.leads(x.X)
 	recv := u.expr(x.X)
 	u.certain().checkAttr(x, recv)
+	if field, ok := u.fieldOrNone(x, recv); ok {
+		u.capture(recv)
+		return uval{bits: fieldWidth(uval{v: field, known: true, part: true})}
+	}
 	if recv.part && recv.known && !isText(recv.v) {
 		return u.partOf(x, x.X, recv, u.b.attributes().attr(recv.v, x.Name.Name, x.Name.NamePos))
 	}
@@ -193,6 +198,18 @@ func (u *userWalk) dot(x *syntax.DotExpr) uval {
 		return v
 	}
 	return uval{may: recv.callees(), held: recv.held.ofField()}
+}
+
+// fieldOrNone is the field of a record that may be None, which user space takes of the record that it is sent: whether
+// that is there is for its own tests to say. A field that leads to others is read in the kernel.
+func (u *userWalk) fieldOrNone(x *syntax.DotExpr, recv uval) (field val, ok bool) {
+	e := recv.v.expr
+	if !recv.part || !recv.known || e == nil || e.Type.Kind != types.Record || !e.Type.MayNone || e.Type.MayFault {
+		return val{}, false
+	}
+	there := exprVal(assumeNotNone(u.b.rv(recv.v, x.NamePos)))
+	field = u.b.attributes().attr(there, x.Name.Name, x.Name.NamePos)
+	return field, !innermostLeads(field)
 }
 
 func (u *userWalk) index(x *syntax.IndexExpr) uval {
@@ -227,8 +244,8 @@ func (u *userWalk) index(x *syntax.IndexExpr) uval {
 		wrong(x.Lbrack, "the kernel reads what lies there, and the index is computed in user space: want a constant, "+
 			"or the bytes, by mem(p, n)")
 	}
-	if recv.part && recv.known && i.known && (isArray && !u.indexedWhole(recv, i, x) || isArgs || isPointer ||
-		recv.v.comp) {
+	if recv.part && recv.known && i.known && !u.indexedWhole(recv, i, x) &&
+		(isArray || isArgs || isPointer || recv.v.comp) {
 		return u.partOf(x, x.X, recv, u.b.attributes().index(recv.v, i.v, x.Lbrack))
 	}
 	if isArgs && recv.part && recv.known {
@@ -257,11 +274,14 @@ func (u *userWalk) index(x *syntax.IndexExpr) uval {
 	return uval{bits: fieldWidth(recv), may: recv.callees(), held: recv.elementHeld(i)}
 }
 
-// indexedWhole reports whether user space takes the element of an array of the event of which it has all: the kernel
-// takes one at a constant index, and no parts are read of these elements.
+// indexedWhole reports whether user space takes the element of an array or a tuple of the event of which it has all:
+// the kernel takes one at a constant index, and no parts are read of these elements.
 func (u *userWalk) indexedWhole(recv, i uval, x *syntax.IndexExpr) bool {
 	if _, constant := i.v.constInt(); constant {
 		return false
+	}
+	if recv.v.comp {
+		return !recv.v.isRecord() && !slices.ContainsFunc(recv.v.elems, innermostLeads)
 	}
 	n := recv.v.arrayLen()
 	return n > 0 && n <= maxUnroll && u.partsOf(x.X, recv) == nil
@@ -314,7 +334,8 @@ func (u *userWalk) binary(x *syntax.BinaryExpr) uval {
 	if x.Op == syntax.PERCENT {
 		u.certain().checkPercent(x, l, r)
 	}
-	if l.known && r.known && (l.part || r.part) && !isRef(r.v) && !alwaysIn(x.Op, l, r) {
+	makesList := (x.Op == syntax.PLUS || x.Op == syntax.STAR) && (isWhole(l) || isWhole(r))
+	if l.known && r.known && (l.part || r.part) && !makesList && !isRef(r.v) && !alwaysIn(x.Op, l, r) {
 		var out val
 		if refusal.Attempt(func() { out = u.b.ops().binary(x.Op, l.v, r.v, x.OpPos) }) == nil {
 			return uval{v: out, known: true, part: true, caps: united(l.caps, r.caps),
@@ -329,6 +350,16 @@ func (u *userWalk) binary(x *syntax.BinaryExpr) uval {
 	u.capture(l)
 	u.capture(r)
 	return uval{may: withCallees(l.callees(), r.callees()...), held: (l.holds() | r.holds()) &^ comparing(x.Op)}
+}
+
+// isWhole reports whether a tuple of the event, as an array, is one value of the kernel, of which + and * make lists in
+// user space.
+func isWhole(x uval) bool {
+	switch x.v.obj.(type) {
+	case *arrayObj, *ctxArray, *dynArray, *countedArray:
+		return true
+	}
+	return x.known && typeName(x) == "tuple" && !x.v.comp && x.v.c == nil
 }
 
 // alwaysIn reports whether x is in y whatever text y is: "" is in each. Where y is no text, which only user space can

@@ -143,8 +143,8 @@ func sameLive(a, b []liveValue) bool {
 	return sumA == sumB
 }
 
-// farUse is the distance from which on what is made at its uses is not live for one of them: it would be made anew there
-// in any case. Constants that a long list has here and there would else be live in all of its blocks.
+// farUse is the distance from which on what is made at its uses is not live for one of them: it would be made anew
+// there in any case. Constants that a long list has here and there would else be live in all of its blocks.
 const farUse = 1 << 13
 
 // liveAtEnd adds what is live on the edges from b, distances from the end of
