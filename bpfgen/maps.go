@@ -247,6 +247,7 @@ func (g *generator) unwindMaps() {
 		MaxEntries: unwindTables})
 	g.add(&ebpf.MapSpec{Name: tree.MapUnwindFiles, Type: ebpf.Hash, KeySize: wire.UnwindFileKey,
 		ValueSize: wire.UnwindFileValue, MaxEntries: wire.UnwindFiles})
+	g.add(array(tree.MapUnwindGuesses, 2*wire.UnwindGuesses, 0))
 	g.add(&ebpf.MapSpec{Name: tree.MapUnwindRows, Type: ebpf.ArrayOfMaps, KeySize: 4, ValueSize: 4,
 		MaxEntries: wire.UnwindSegments,
 		InnerMap: &ebpf.MapSpec{Name: "unwind_seg", Type: ebpf.Array, KeySize: 4, ValueSize: wire.UnwindChunk,

@@ -67,7 +67,7 @@ func (b stacks) walked(m *region, n int64, none func()) *ir.Value {
 // none of either, and the kernel tells what is mapped, an empty table serves, else without ends the way.
 func (b stacks) tableOfProcess(key *region, without func()) *ir.Value {
 	for _, name := range []string{tree.MapUnwindProcesses, tree.MapUnwindTables, tree.MapUnwindRows,
-		tree.MapUnwindFiles} {
+		tree.MapUnwindFiles, tree.MapUnwindGuesses} {
 		b.Uses[name] = true
 	}
 	var image *ir.Value

@@ -22,11 +22,12 @@ const (
 	MapStacks = "stacks"
 	// MapUnwindProcesses has the tables in MapUnwindTables of processes, MapUnwindRows the rows of the files that they
 	// have mapped, and MapUnwindFiles those by which a file is found that is mapped: see wire ("Tables for stacks of
-	// user programs").
+	// user programs"). MapUnwindGuesses has the numbers of rows that were found last.
 	MapUnwindProcesses = "unwind_procs"
 	MapUnwindTables    = "unwind_tables"
 	MapUnwindRows      = "unwind_rows"
 	MapUnwindFiles     = "unwind_files"
+	MapUnwindGuesses   = "unwind_guesses"
 	// MapBusy has a word for each CPU: how many programs are in calls that take locks (lower.Guard).
 	MapBusy = "busy"
 	// mapKeep and the number of a probe: its last events (Unit.Keep).

@@ -128,24 +128,50 @@ func (s *step) caller(kind, cfa, saved *ir.Value) {
 		return
 	}
 	s.progress(kind, 1, cfa)
-	s.read(cfa, -16, 2)
-	s.Unless(ir.NE, saved, 0, func() { s.savedFP(kind, cfa, saved) })
-	s.returned(kind, cfa, s.word(1))
+	fp, pc := s.pair(s.Add(cfa, -16))
+	s.Unless(ir.NE, saved, 0, func() { s.savedFP(kind, cfa, saved, fp, pc) })
+	s.returned(kind, cfa, pc)
 }
 
-// savedFP notes where the frame pointer is and goes on as the code behind Unless does.
-func (s *step) savedFP(kind, cfa, saved *ir.Value) {
+// pair is the two words at an address of the stack: out of what was read before, if that has them.
+func (s *step) pair(at *ir.Value) (low, high *ir.Value) {
+	have := s.NewBlock()
+	low, high = s.Param(have), s.Param(have)
+	behind := s.Op(ir.OpSub, at, s.get(stateWindow))
+	inside, read := s.NewBlock(), s.NewBlock()
+	s.BranchImm(ir.ULT, behind, windowSize-15, inside, read)
+	s.Begin(inside)
+	words := s.Op(ir.OpAdd, s.Memory(), behind)
+	s.Jump(have, s.Load(8, words, s.State+stateStack), s.Load(8, words, s.State+stateStack+8))
+	s.Begin(read)
+	s.set(stateWindow, at)
+	to := func() *ir.Value { return s.Add(s.Memory(), s.State+stateStack) }
+	failed := s.Call(int64(asm.FnProbeReadUser), to(), s.Const(windowSize), at)
+	s.Unless(ir.NE, failed, 0, func() { // the stack ends soon
+		s.set(stateWindow, s.Const(noWindow))
+		failed := s.Call(int64(asm.FnProbeReadUser), to(), s.Const(16), at)
+		s.endIf(ir.NE, failed, 0, wire.UnwindUnreadable)
+		s.Jump(have, s.get(stateStack), s.get(stateStack+8))
+	})
+	s.Jump(have, s.get(stateStack), s.get(stateStack+8))
+	s.Begin(have)
+	return low, high
+}
+
+// savedFP notes where the frame pointer is and goes on at pc, as the code behind Unless does. fp is what lies below the
+// return address.
+func (s *step) savedFP(kind, cfa, saved, fp, pc *ir.Value) {
 	s.when(saved, 2, func() {
-		s.set(stateFP, s.word(0))
+		s.set(stateFP, fp)
 		s.set(stateSaved, s.Const(0))
-		s.returned(kind, cfa, s.word(1))
+		s.returned(kind, cfa, pc)
 	})
 	s.when(saved, wire.UnwindAtFrame, func() {
 		s.set(stateSaved, s.get(stateFP))
-		s.returned(kind, cfa, s.word(1))
+		s.returned(kind, cfa, pc)
 	})
 	s.set(stateSaved, s.words(cfa, s.Op(ir.OpNeg, saved)))
-	s.returned(kind, cfa, s.word(1))
+	s.returned(kind, cfa, pc)
 }
 
 // stackSize is how near two frames lie that are of one stack. Go's runtime goes from the stack of a goroutine to that
@@ -249,9 +275,9 @@ func (s *step) linked(kind, cfa, saved *ir.Value) {
 	s.when(saved, wire.UnwindAtStack, func() { s.Jump(pair, s.get(stateSP)) })
 	s.Jump(pair, s.words(cfa, s.Op(ir.OpNeg, saved)))
 	s.Begin(pair)
-	s.read(at, 0, 2)
-	s.set(stateFP, s.word(0))
-	s.returned(kind, cfa, s.Op(ir.OpAnd, s.word(1), s.Const(linkMask)))
+	fp, pc := s.pair(at)
+	s.set(stateFP, fp)
+	s.returned(kind, cfa, s.Op(ir.OpAnd, pc, s.Const(linkMask)))
 }
 
 // linkOnly is for functions that save the link register alone.

@@ -15,6 +15,7 @@
 package unwind
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/cilium/ebpf/asm"
@@ -57,13 +58,21 @@ const (
 	statePending
 	stateWords // what was read of the stack: maxWords words
 
+	// stateWindow is the address of a part of the stack that was read at once, windowSize bytes, and stateStack what
+	// lies there. Calls beside each other have their frames in it.
+	stateWindow = stateWords + 8*maxWords
+	stateStack  = stateWindow + 8
+	windowSize  = 256
+	// noWindow is no address of a program.
+	noWindow = math.MinInt64
+
 	// The bit that they have in common says that the instruction which is meant lies before pc.
 	behindSyscall = 1
 	behindCall    = 3
 
 	maxWords = 16
 	// StateSize is the size of the state in bytes.
-	StateSize = stateWords + 8*maxWords
+	StateSize = stateStack + windowSize
 )
 
 // A Convention is what a walk must know of an architecture.
@@ -160,6 +169,7 @@ func (w *Walk) Start(r Registers) {
 		w.set(field, zero)
 	}
 	w.set(stateWhy, w.Const(wire.UnwindLimit))
+	w.set(stateWindow, w.Const(noWindow))
 }
 
 // Count is how many addresses the walk has found, and Why the reason of its end.
@@ -334,8 +344,28 @@ func (s *step) rule(found, none *ir.Block) {
 	behind := s.Load(2, s.Op(ir.OpAdd, index, s.Imm(ir.OpShl, page, 1)), 0)
 	s.orElse(ir.EQ, behind, 0, none)
 	rows := s.chunk(s.Op(ir.OpAdd, first, behind), none)
-	at := s.search(rows, 4, wire.UnwindRows, place)
+	guess := s.guess(first, place)
+	at := s.Imm(ir.OpShl, s.Imm(ir.OpAnd, s.Load(2, guess, 0), wire.UnwindRows-1), 2)
+	row := s.Op(ir.OpAdd, rows, at)
+	search, above, inside := s.NewBlock(), s.NewBlock(), s.NewBlock()
+	s.Branch(ir.ULT, place, s.Load(4, row, 0), search, above)
+	s.Begin(above)
+	s.Branch(ir.ULT, place, s.Load(4, row, 4), inside, search)
+	s.Begin(inside)
+	s.Jump(found, s.Load(4, row, 4*wire.UnwindRows))
+	s.Begin(search)
+	at = s.search(rows, 4, wire.UnwindRows, place)
+	s.Store(2, guess, 0, s.Imm(ir.OpLShr, at, 2))
 	s.Jump(found, s.Load(4, s.Op(ir.OpAdd, rows, at), 4*wire.UnwindRows))
+}
+
+// guess is the address of the word that has the number of the row which was found last for a place of a file, or for
+// another place: each word serves many. So whoever takes it sees whether the place lies between that row and the next,
+// and it does not matter who has written it meanwhile. Most walks lead through code where others were before.
+func (s *step) guess(file, place *ir.Value) *ir.Value {
+	mixed := s.Op(ir.OpMul, s.Op(ir.OpXor, place, s.Imm(ir.OpShl, file, 32)), s.Const(filesFactor))
+	number := s.Imm(ir.OpLShr, mixed, 64-log2(wire.UnwindGuesses))
+	return s.Op(ir.OpAdd, s.MapValue(tree.MapUnwindGuesses, 0), s.Imm(ir.OpShl, number, 1))
 }
 
 // orElse jumps to other where c holds.

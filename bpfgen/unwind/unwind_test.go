@@ -1,8 +1,10 @@
 package unwind
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -58,6 +60,13 @@ type scene struct {
 	atEntry          bool
 	inSyscall        bool  // the program stands behind the instruction of a system call
 	most             int64 // frames, 0: 20
+	guess            uint16
+	dense            bool // all memory of the stack can be read
+}
+
+// guesses are rows that other walks have found last.
+func guesses(row uint16) []byte {
+	return bytes.Repeat(binary.LittleEndian.AppendUint16(nil, row), wire.UnwindGuesses)
 }
 
 // walk executes the walk along the stack of a scene: the addresses that it finds, and why it ends.
@@ -88,7 +97,8 @@ func walk(t *testing.T, s scene) (addrs []int64, why int64) {
 		t.Fatal(err)
 	}
 	m := &irtest.Machine{Maps: map[string][]byte{"memory": make([]byte, 8*room+StateSize), "table": table(),
-		"chunks": chunks(s.rows), tree.MapUnwindRows: make([]byte, 8)}}
+		"chunks": chunks(s.rows), tree.MapUnwindRows: make([]byte, 8),
+		tree.MapUnwindGuesses: guesses(s.guess)}}
 	m.Helper = func(helper int64, args []int64) (int64, bool, error) { return s.helper(m, helper, args) }
 	why, err := m.Run(b.Func)
 	if err != nil {
@@ -161,6 +171,9 @@ func (s *scene) helper(m *irtest.Machine, helper int64, args []int64) (int64, bo
 	case asm.FnGetCurrentTask:
 		return task, true, nil
 	case asm.FnProbeReadUser:
+		if s.dense && args[1] > 16 {
+			return readAll(m, s.words, args)
+		}
 		return read(m, s.words, args)
 	case asm.FnProbeReadKernel:
 		return read(m, s.kernel, args)
@@ -184,6 +197,17 @@ func read(m *irtest.Machine, words map[int64]int64, args []int64) (int64, bool, 
 		copy(to[off:], b[:])
 	}
 	return 0, true, nil
+}
+
+// readAll copies words to the program. What is not said is some number.
+func readAll(m *irtest.Machine, words map[int64]int64, args []int64) (int64, bool, error) {
+	all := maps.Clone(words)
+	for off := int64(0); off < args[1]; off += 8 {
+		if _, ok := all[args[2]+off]; !ok {
+			all[args[2]+off] = 0x5a5a
+		}
+	}
+	return read(m, all, args)
 }
 
 // Frames by each kind of rule, on both machines, and each way in which a walk ends.
@@ -395,9 +419,15 @@ func TestWalk(t *testing.T) {
 			pc: compiled, sp: stack, fp: 8, link: at(2)}, []int64{compiled, at(2)}, wire.UnwindReached},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, why := walk(t, test.scene)
-			if !slices.Equal(got, test.want) || why != test.why {
-				t.Errorf("got %s because of %d, want %s because of %d", hex(got), why, hex(test.want), test.why)
+			for _, guess := range []uint16{0, 1, 2, 3, wire.UnwindRows - 1, 1<<16 - 1} {
+				for _, dense := range []bool{false, test.why == wire.UnwindReached} {
+					test.guess, test.dense = guess, dense
+					got, why := walk(t, test.scene)
+					if !slices.Equal(got, test.want) || why != test.why {
+						t.Errorf("guess %d, dense %v: got %s because of %d, want %s because of %d", guess, dense,
+							hex(got), why, hex(test.want), test.why)
+					}
+				}
 			}
 		})
 	}

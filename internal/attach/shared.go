@@ -23,7 +23,7 @@ func isShared(name string) bool {
 	number, _ := strings.CutPrefix(name, tree.MapContainer)
 	_, err := strconv.Atoi(number)
 	ofRun := []string{tree.MapEpochs, tree.MapBusy, tree.MapUnwindProcesses, tree.MapUnwindTables, tree.MapUnwindRows,
-		tree.MapUnwindFiles}
+		tree.MapUnwindFiles, tree.MapUnwindGuesses}
 	return err == nil || slices.Contains(ofRun, name)
 }
 

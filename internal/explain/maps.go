@@ -32,6 +32,7 @@ var fixedMaps = map[string]string{
 	tree.MapUnwindProcesses: "which table each process has by which its stacks are walked",
 	tree.MapUnwindTables:    "what code processes have mapped",
 	tree.MapUnwindFiles:     "which rows belong to a file that is mapped",
+	tree.MapUnwindGuesses:   "where rows were found last",
 	tree.MapUnwindRows:      "where the frames of functions begin, by files, and up to 64 MiB as files are mapped",
 }
 

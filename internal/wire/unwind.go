@@ -77,6 +77,8 @@ const (
 
 	UnwindProcesses = 8192 // the most processes at once
 
+	UnwindGuesses = 8192 // the most places whose rows are remembered, a u16 for each
+
 	UnwindFiles        = 4096 // the most files that are found by what is mapped
 	UnwindFileKey      = 32
 	UnwindFileDevice   = 0
