@@ -78,6 +78,7 @@ var plainRuntime = sync.OnceValue(func() []rewording {
 		{regexp.MustCompile(`^unknown binary op: (\S+) (\S+) (\S+)$`), "$1 $2 $3: these types have no $2"},
 		{regexp.MustCompile(`^unknown unary op: (\S+) (\S+)$`), "$1$2: this type has no $1"},
 		{regexp.MustCompile(`^(\S+) ([<>]=?) (\S+) \w+ \w+$`), "$1 $2 $3: values of these types have no order"},
+		{regexp.MustCompile(`^(\w+: \S+ [<>]=? \S+) \w+ \w+$`), "$1: values of these types have no order"},
 		{regexp.MustCompile(`^unhashable( type)?: (list|dict|set)$`),
 			"a $2 cannot be a key: it can change; a tuple can: (a, b)"},
 		{regexp.MustCompile(`^unhashable( type)?: (.*)$`), "a $2 cannot be a key"},

@@ -13,8 +13,11 @@ func parting(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.T
 	case starlark.Tuple: // partition, rpartition
 		first, last := len(v[0].(starlark.String)), len(v[2].(starlark.String))
 		if v[1] != starlark.String("") {
-			behind := len(s) - last
-			return starlark.Tuple{partOf(s, 0, first), partOf(s, first, behind), partOf(s, behind, len(s))}, nil
+			behind, middle := len(s)-last, v[1]
+			if last > 0 { // else the last part knows of a cut there
+				middle = partOf(s, first, behind)
+			}
+			return starlark.Tuple{partOf(s, 0, first), middle, partOf(s, behind, len(s))}, nil
 		}
 		whole := starlark.Tuple{v[0], v[1], v[2]} // the text was not found
 		if b.Name() == "partition" {

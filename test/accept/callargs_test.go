@@ -153,8 +153,8 @@ func TestModeOfOpen(t *testing.T) {
 
 // A negative field shows its own bits wherever it comes from, also where one of two points has another width.
 //
-// > `%x`, `%o`, `%b` and `%u` of `printf` and `sprintf` show as many bits of a negative field as it has: `ffffff9c` for
-// > an `int` of -100.
+// > `%x`, `%o`, `%b` and `%u` of `printf` and `sprintf` show as many bits of a negative field as its type has:
+// > `ffffff9c` for an `int` of -100.
 // > What was computed has 64 bits there, and so has what a kernel half puts into a `record()`, and a row of
 // > `columns()`.
 // > A variable that is set more than once has 64 bits, too, if a function inside the handler reads it.
