@@ -1,6 +1,10 @@
 package value
 
-import "go.starlark.net/starlark"
+import (
+	"slices"
+
+	"go.starlark.net/starlark"
+)
 
 // parting is a method that gives what is before or behind a text: each part of its result is where it was.
 func parting(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tuple, kwargs []starlark.Tuple) (
@@ -14,7 +18,7 @@ func parting(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.T
 		first, last := len(v[0].(starlark.String)), len(v[2].(starlark.String))
 		if v[1] != starlark.String("") {
 			behind, middle := len(s)-last, v[1]
-			if last > 0 { // else the last part knows of a cut there
+			if last > 0 || !slices.Contains(cutsOf(s), len(s)) { // else the last part knows of the cut there
 				middle = partOf(s, first, behind)
 			}
 			return starlark.Tuple{partOf(s, 0, first), middle, partOf(s, behind, len(s))}, nil
