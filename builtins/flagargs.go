@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -125,6 +126,23 @@ func (f *Flag) asTyped(v starlark.Value) (starlark.Value, error) {
 		return nil, fmt.Errorf("got %s, want %s", v, want)
 	}
 	return v, nil
+}
+
+// Blame gives an error of a script, or where its arguments are wrong and have a flag that is not known, that: the value
+// of such a flag was taken for something else.
+func (fs *Flags) Blame(err error) error {
+	if len(fs.parse().unknown) == 0 || !fs.isOfArguments(err) {
+		return err
+	}
+	return fs.Check()
+}
+
+// isOfArguments: an error is about what was typed for a flag, or for none.
+func (fs *Flags) isOfArguments(err error) bool {
+	var usage *UsageError
+	return errors.As(err, &usage) || slices.ContainsFunc(fs.decls, func(d *Flag) bool {
+		return strings.HasPrefix(err.Error(), d.title()+":")
+	})
 }
 
 // Check refuses arguments that no flag took, after the script has declared its flags. Its error is a *UsageError.

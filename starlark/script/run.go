@@ -136,7 +136,7 @@ func (h *Host) Run(args []string) error {
 		return &HelpError{h.env.Flags.Help(h.command(), h.main.doc())}
 	}
 	if err != nil {
-		return h.explain(err)
+		return h.env.Flags.Blame(h.explain(err))
 	}
 	return h.env.Flags.Check()
 }

@@ -25,6 +25,12 @@ func TestUsage(t *testing.T) {
 		stderr string // a part of it
 	}{
 		{"unknown flag", []string{"--no-such-flag", "x.star"}, 2, "no-such-flag"},
+		{"unknown flag of a verb, and its value for the point", []string{"hist", "--froom", "0", "e.ret"}, 2,
+			"unknown flag --froom\n"},
+		{"unknown flag of a verb, and one is missing", []string{"lhist", "syscall:read", "--froom", "0", "e.ret"}, 2,
+			"unknown flag --froom\n"},
+		{"unknown flag of a tool", []string{"opensnoop", "--nmae", "x"}, 2,
+			"unknown flag --nmae (did you mean --name?)\n"},
 		{"missing file", []string{"no-such-file.star"}, 1, "no-such-file.star"},
 		{"syntax", []string{"-e", "def f(:"}, 1, ":1:"},
 		{"unknown name", []string{"-e", "no_such_name()"}, 1, "no_such_name"},
