@@ -26,6 +26,9 @@ func unlisted(t *testing.T) string {
 
 // A function that the kernel does not let be probed is refused with the kernel's word; a list, a pattern and first() go
 // on without it, with a line. Where all are refused, that is an error.
+//
+// > A pattern means the functions of which the kernel says that they can be probed. What it then refuses all the same,
+// > or a function of a list, is left out with a line, and the others are attached.
 func TestRefusedFunction(t *testing.T) {
 	needKernelFunctions(t)
 	name := unlisted(t)
@@ -57,6 +60,16 @@ probe(first("kprobe:`+name+`", "kprobe:vfs_read"), lambda e: n[e.func].add(), wh
 at_exit(lambda: [print(k, v) for k, v in n.items()])
 `, nil, "reads", "100", "64")
 	checkAccount(t, e, number(t, e.stdout, `(?m)^vfs_read (\d+)$`), 100)
+	// A pattern means the functions of which the kernel says that they can be probed.
+	e, _ = traced(t, `
+n = count()
+probe("kprobe:{`+name[:len(name)-1]+`?,vfs_read}", lambda e: n[e.func].add(), where = lambda e: e.comm == "wl-reads")
+at_exit(lambda: [print(k, v) for k, v in n.items()])
+`, nil, "reads", "100", "64")
+	checkAccount(t, e, number(t, e.stdout, `(?m)^vfs_read (\d+)$`), 100)
+	if strings.Contains(e.stderr, name) {
+		t.Errorf("a pattern does not mean %s: %s", name, e.stderr)
+	}
 }
 
 // A function that the kernel's list of functions has by another name is found by each of its names.
