@@ -81,6 +81,8 @@ func wholeRow(t *testing.T, k *point.Kind, seen map[string]string) {
 	for what, missing := range map[string]bool{
 		"Family": k.Family == nil, "Form": k.Form == "", "Wanted": k.Wanted == "", "What": k.What == "",
 		"Examples": len(k.Examples) == 0, "Ways": len(k.Ways) == 0, "Min": k.Min < 1, "Max": k.Max < k.Min,
+		"Gives": k.Gives == nil, "ListedBy": k.ListedBy == 0,
+		"Set, and the kernel lists its points": k.ListedBy > point.NoList && k.Set == "",
 	} {
 		if missing {
 			t.Errorf("its row has no %s", what)

@@ -27,7 +27,7 @@ var KernelFunctions = &Family{Name: "functions of the kernel", Calls: "func:NAME
 		Examples: []string{"func:vfs_read", "func:tcp_*"},
 		Gives:    []string{"args", "ret", "duration", "depth"},
 		Set:      functions, Bare: true, OfModules: true, Blacklisted: true,
-		Ways: []*Way{byTrampoline, byKprobes, byKprobeSession, byKprobe}, Lacking: noWayIntoFunctions,
+		ListedBy: NoList, Ways: []*Way{byTrampoline, byKprobes, byKprobeSession, byKprobe}, Lacking: noWayIntoFunctions,
 		Foreign: map[string]string{"fbt": "use func:FUNCTION", "kernel": "use func:FUNCTION"},
 	},
 	{
@@ -37,7 +37,7 @@ var KernelFunctions = &Family{Name: "functions of the kernel", Calls: "func:NAME
 		Examples: []string{"kprobe:vfs_*"},
 		Gives:    []string{"args"},
 		Set:      functions, OfModules: true, Blacklisted: true,
-		Ways: []*Way{byKprobe, byKprobes, byTrampoline}, Lacking: noWayIntoFunctions,
+		ListedBy: NoList, Ways: []*Way{byKprobe, byKprobes, byTrampoline}, Lacking: noWayIntoFunctions,
 	},
 	{
 		Name: "kretprobe", Short: "kr",
@@ -46,7 +46,7 @@ var KernelFunctions = &Family{Name: "functions of the kernel", Calls: "func:NAME
 		Examples: []string{"kretprobe:vfs_read"},
 		Gives:    []string{"ret"},
 		Set:      functions, OfModules: true, Blacklisted: true,
-		Ways: []*Way{byKprobe, byKprobes}, Lacking: noKprobes,
+		ListedBy: NoList, Ways: []*Way{byKprobe, byKprobes}, Lacking: noKprobes,
 	},
 	{
 		Name: "fentry", Short: "f",
@@ -55,8 +55,9 @@ var KernelFunctions = &Family{Name: "functions of the kernel", Calls: "func:NAME
 		Examples: []string{"fentry:vfs_read"},
 		Gives:    []string{"args"},
 		Set:      functions, OfModules: true,
-		Ways: []*Way{byTrampoline, byKprobe}, Lacking: noWayIntoFunctions, Preempted: "kprobe:FUNCTION",
-		Foreign: map[string]string{"kfunc": "use fentry, or func for entry and return"},
+		ListedBy: NoList, Ways: []*Way{byTrampoline, byKprobe}, Lacking: noWayIntoFunctions,
+		Preempted: "kprobe:FUNCTION",
+		Foreign:   map[string]string{"kfunc": "use fentry, or func for entry and return"},
 	},
 	{
 		Name: "fexit", Short: "fr",
@@ -65,7 +66,7 @@ var KernelFunctions = &Family{Name: "functions of the kernel", Calls: "func:NAME
 		Examples: []string{"fexit:vfs_read"},
 		Gives:    []string{"args", "ret"},
 		Set:      functions, OfModules: true,
-		Ways: []*Way{byTrampoline, byKprobe}, Lacking: noWayIntoFunctions, Preempted: "func:FUNCTION",
+		ListedBy: NoList, Ways: []*Way{byTrampoline, byKprobe}, Lacking: noWayIntoFunctions, Preempted: "func:FUNCTION",
 		Foreign: map[string]string{"kretfunc": "use fexit, or func for entry and return"},
 	},
 }}

@@ -31,9 +31,9 @@ type Family struct {
 // A List is where the kernel shows which points of a kind it has.
 type List uint8
 
-// The lists. NoList: the points are found elsewhere, or need no list.
+// The lists. NoList: the points are found elsewhere, or need no list. A row says so, too: the zero value is no answer.
 const (
-	NoList List = iota
+	NoList List = 1 + iota
 	Tracefs
 	BTF
 )
@@ -61,7 +61,8 @@ type Kind struct {
 
 	What     string   // what the points are, in a line
 	Examples []string // whole points
-	// Gives are the parts of e that it adds: args, ret, duration, depth.
+	// Gives are the parts of e that it adds: args, ret, duration, depth. A kind that adds none says so by an empty
+	// list, since nil is no answer.
 	Gives []string
 
 	// Set is what the points are chosen from, where these can be counted without naming a program: kinds with one set

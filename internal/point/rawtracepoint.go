@@ -10,6 +10,7 @@ var RawTracepoints = &Family{Name: "raw tracepoints", Kinds: []*Kind{{
 	Form:     "NAME",
 	What:     "the same with the arguments of their call sites",
 	Examples: []string{"rawtracepoint:sched_switch"},
+	Gives:    []string{"args"},
 	Set:      "raw tracepoints", Bare: true, OfModules: true,
 	ListedBy: BTF, Ways: []*Way{byRawTracepoint}, Preempted: "tracepoint:CATEGORY:NAME",
 	Foreign: map[string]string{"rawtp": "use rawtracepoint", "raw_tp": "use rawtracepoint"},

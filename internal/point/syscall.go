@@ -14,7 +14,7 @@ var SystemCalls = &Family{Name: "system calls", Calls: "syscall:NAME", Kinds: []
 	Examples: []string{"syscall:open{,at,at2}", "syscall:*"},
 	Gives:    []string{"args", "ret", "duration"},
 	Set:      "system calls", Bare: true,
-	Ways:    []*Way{byRawTracepoint},
+	ListedBy: NoList, Ways: []*Way{byRawTracepoint},
 	Foreign: map[string]string{"syscalls": "use syscall:NAME, or tracepoint:syscalls:NAME"},
 }}}
 

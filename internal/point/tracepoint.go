@@ -11,6 +11,7 @@ var Tracepoints = &Family{Name: "tracepoints", Kinds: []*Kind{{
 	Form: "CATEGORY:NAME", Min: 2,
 	What:     "tracepoints of the kernel",
 	Examples: []string{"tracepoint:sched:sched_switch", "tracepoint:block:*"},
+	Gives:    []string{"args"},
 	Set:      "tracepoints", Bare: true, Categories: true, OfModules: true,
 	ListedBy: Tracefs, Ways: []*Way{byTracepoint},
 	Foreign: map[string]string{

@@ -7,5 +7,5 @@ var StaticProbes = &Family{Name: "static probes", Kinds: []*Kind{{
 	What:     "static probes of programs",
 	Examples: []string{"usdt:c:*"},
 	Gives:    []string{"args"},
-	Ways:     []*Way{byUprobe, byUprobes}, Lacking: noUprobes,
+	ListedBy: NoList, Ways: []*Way{byUprobe, byUprobes}, Lacking: noUprobes,
 }}}

@@ -25,7 +25,7 @@ var UserFunctions = &Family{Name: "functions of programs", Calls: "ufunc:PROGRAM
 		Examples:   []string{"ufunc:c:malloc", "ufunc:./a.out:main.*", "ufunc:./a.out:@cart.c:*"},
 		Gives:      []string{"args", "ret", "duration", "depth"},
 		BareTraced: true,
-		Ways:       []*Way{byUprobes, byUprobeSession, byUprobe}, Lacking: noUprobes,
+		ListedBy:   NoList, Ways: []*Way{byUprobes, byUprobeSession, byUprobe}, Lacking: noUprobes,
 		Foreign: map[string]string{"pid": "use ufunc:BINARY:FUNCTION", "process": "use ufunc:BINARY:FUNCTION"},
 	},
 	{
@@ -36,8 +36,8 @@ var UserFunctions = &Family{Name: "functions of programs", Calls: "ufunc:PROGRAM
 		What: "entries of user functions, or places in them: instructions, lines of their source",
 		Examples: []string{"uprobe:c:getaddrinfo", `uprobe:./a.out:"ns::f*"`, "uprobe:./a.out:@cart.c:*",
 			"uprobe:./a.out:cart.c:120"},
-		Gives: []string{"args"},
-		Ways:  []*Way{byUprobe, byUprobes}, Lacking: noUprobes,
+		Gives:    []string{"args"},
+		ListedBy: NoList, Ways: []*Way{byUprobe, byUprobes}, Lacking: noUprobes,
 	},
 	{
 		Name: "uretprobe", Short: "ur",
@@ -45,7 +45,7 @@ var UserFunctions = &Family{Name: "functions of programs", Calls: "ufunc:PROGRAM
 		What:     "returns of user functions",
 		Examples: []string{"uretprobe:bash:readline"},
 		Gives:    []string{"ret"},
-		Ways:     []*Way{byUprobe, byUprobes}, Lacking: noUprobes,
+		ListedBy: NoList, Ways: []*Way{byUprobe, byUprobes}, Lacking: noUprobes,
 	},
 }}
 

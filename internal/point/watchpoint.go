@@ -10,7 +10,8 @@ var Watchpoints = &Family{Name: "watchpoints", Kinds: []*Kind{{
 	Form: "ADDRESS|SYMBOL:LENGTH:rwx", Wanted: "ADDRESS:LENGTH:rw", Min: 3, Max: 4,
 	What:     "accesses of memory",
 	Examples: []string{"watchpoint:jiffies:8:w", "watchpoint:0xffffffff81000000:8:rw"},
+	Gives:    []string{},
 	Few:      true,
-	Ways:     []*Way{byWatchpoint},
-	Foreign:  map[string]string{"asyncwatchpoint": "use watchpoint"},
+	ListedBy: NoList, Ways: []*Way{byWatchpoint},
+	Foreign: map[string]string{"asyncwatchpoint": "use watchpoint"},
 }}}
