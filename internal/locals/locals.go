@@ -329,6 +329,8 @@ type walk struct {
 	within []*dwarfinfo.Entry
 	lost   bool
 	scope  *Scope
+	// moment is that of the line, nil until it was asked.
+	moment *moment
 	// declared is the line of the variable that was looked at last.
 	declared int64
 	// seen are the variables in sight, by their names.
@@ -452,6 +454,32 @@ func onStack(p location.Place) bool {
 	return p.Kind == location.Memory && p.Value.Op != location.Static
 }
 
+// atMoment is the expression of the place of a variable at the line, of which the one at the instruction is given: where
+// several lines have one address, gcc tells the moments of it apart.
+func (w *walk) atMoment(e *dwarfinfo.Entry, here []byte) ([]byte, error) {
+	if w.moment == nil && w.source.Number > 0 {
+		view, ok := w.tablesOf().Moment(w.function.Unit(), w.pc, w.source.File, w.source.Number)
+		w.moment = &moment{view, ok}
+	}
+	if w.moment == nil || !w.moment.known {
+		return here, nil
+	}
+	spans, _, err := e.Spans()
+	for _, s := range spans {
+		begun := s.Low < w.pc || s.Low == w.pc && s.LowView <= w.moment.view
+		if begun && (s.High > w.pc || s.High == w.pc && s.HighView > w.moment.view) {
+			return s.Expr, err
+		}
+	}
+	return nil, err
+}
+
+// A moment is which one at the address of an instruction a line is at.
+type moment struct {
+	view  uint64
+	known bool
+}
+
 // ofTheCall reports whether a place belongs to the call: its memory, or a register.
 func ofTheCall(p location.Place) bool {
 	return onStack(p) || p.Kind == location.Held && p.Value.Op == location.Register
@@ -467,6 +495,9 @@ func (w *walk) place(e *dwarfinfo.Entry, chain []*dwarfinfo.Entry) (p location.P
 	for _, x := range chain {
 		expression, listed, err := x.Expression(dwarf.AttrLocation, w.pc)
 		if err != nil || listed || expression != nil {
+			if listed && err == nil && x.HasViews() {
+				expression, err = w.atMoment(x, expression)
+			}
 			p := location.Of(expression, w.frame(e)).Framed(w.frameRegisters()...)
 			if !listed && p.LostByCalls(w.Arch) && w.hasCalls() {
 				return location.Place{}, true, err // gcc says so of one that it lost sight of

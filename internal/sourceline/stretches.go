@@ -78,3 +78,44 @@ func lasting(rows Stretches) (out Stretches) {
 	}
 	return out
 }
+
+// A lineOf is a line of a file in the table of a unit.
+type lineOf struct {
+	unit *dwarfinfo.Unit
+	file string
+	line int
+}
+
+// Moment says which of the rows at an address is the first one of a line, counted from 0; false: none is. gcc counts
+// the moments at an address so (views).
+func (t *Tables) Moment(u *dwarfinfo.Unit, addr uint64, file string, line int) (moment uint64, ok bool) {
+	of := lineOf{u, file, line}
+	moments, known := t.moments[of]
+	if !known {
+		moments = t.momentsOf(of)
+		t.moments[of] = moments
+	}
+	moment, ok = moments[addr]
+	return moment, ok
+}
+
+// momentsOf are those of a line by their addresses; none where the table cannot be read.
+func (t *Tables) momentsOf(of lineOf) map[uint64]uint64 {
+	out, last, n := map[uint64]uint64{}, uint64(0), uint64(0)
+	err := t.Rows(of.unit, func(row *dwarf.LineEntry) bool {
+		if n++; row.Address != last || row.EndSequence {
+			n = 0
+		}
+		last = row.Address
+		_, seen := out[row.Address]
+		if !seen && row.Line == of.line && row.IsStmt && !row.EndSequence && row.File != nil &&
+			path.Clean(row.File.Name) == of.file {
+			out[row.Address] = n
+		}
+		return true
+	})
+	if err != nil {
+		return nil
+	}
+	return out
+}

@@ -25,12 +25,14 @@ type Tables struct {
 	files map[*dwarfinfo.Unit][]*dwarf.LineFile
 	// stretches are those of the units that were asked for theirs.
 	stretches map[*dwarfinfo.Unit]Stretches
+	// moments are those of lines that were asked for, by their addresses.
+	moments map[lineOf]map[uint64]uint64
 }
 
 // NewTables prepares to read.
 func NewTables(d *dwarfinfo.Data) *Tables {
 	return &Tables{data: d, files: map[*dwarfinfo.Unit][]*dwarf.LineFile{},
-		stretches: map[*dwarfinfo.Unit]Stretches{}}
+		stretches: map[*dwarfinfo.Unit]Stretches{}, moments: map[lineOf]map[uint64]uint64{}}
 }
 
 // At says where the table of a unit begins in .debug_line; false where it has none. Several units can share one.

@@ -353,3 +353,34 @@ __attribute__((noinline)) int f(int n) {
 }
 int main() { return f(0); }
 `
+
+// Where several lines have one address, gcc's variables are those of each line, and not of the last of them.
+//
+// > The variables are those of the line, all the same.
+func TestLocalsOfLinesAtOneAddress(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	const lost = "<optimized out>"
+	binary := need.Built(t, "gcc -g -O1", "moments.c", `volatile long sink;
+__attribute__((noinline)) long f(int k) {
+	int t = 40;
+	t += 2;
+	t ^= 1;
+	for (int i = 0; i < 1; i++) {
+		unsigned v = t;
+		v -= 5;
+		sink += v;
+	}
+	return k;
+}
+int main(void) { return f(3) * 0; }
+`)
+	for line, want := range map[int]string{3: lost + " " + lost, 4: "40 " + lost, 5: "42 " + lost, 7: "43 " + lost,
+		8: "43 43", 9: "43 38"} {
+		e := startrace(t, "-q", "-e", fmt.Sprintf("probe('uprobe:%s:moments.c:%d', lambda e: print(e.vars.t, e.vars.v))",
+			binary, line), "-c", binary).ok(t)
+		if got := strings.TrimSpace(e.stdout); got != want {
+			t.Errorf("line %d: got %s, want %s", line, got, want)
+		}
+	}
+}
