@@ -223,11 +223,11 @@ func TestOneNameEach(t *testing.T) {
 // > A label of None or FAULT is None or FAULT: `errno(FAULT)` is FAULT.
 func TestLabelsOfWhatIsNotThere(t *testing.T) {
 	e, _ := labelEnv(t)
-	for _, call := range []string{"errno(%s)", "signal(%s)", "ksym(%s)", "dev_name(%s)", "syscall_name(%s)", "inet(%s)",
-		"mac(%s)", `names(%s, "pid_type")`, "usym(%s)", "usym(%s, 1)"} {
+	for _, call := range []string{"errno(%s)", "signal(%s)", "ksym(%s)", "dev_name(%s)", "syscall_name(%s)",
+		"inet(%s)", "mac(%s)", `names(%s, "pid_type")`, "usym(%s)", "usym(%s, 1)"} {
 		for what, want := range map[string]string{"FAULT": "<fault>", "None": "None"} {
-			got, err := starlark.EvalOptions(&syntax.FileOptions{}, &starlark.Thread{}, "t.star", fmt.Sprintf(call, what),
-				e.Predeclared())
+			got, err := starlark.EvalOptions(&syntax.FileOptions{}, &starlark.Thread{}, "t.star",
+				fmt.Sprintf(call, what), e.Predeclared())
 			if err != nil || got.String() != want {
 				t.Errorf(call+": got %v, %v, want %s", what, got, err, want)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/startrace/startrace/internal/dwarffile"
 	"github.com/startrace/startrace/internal/elffile"
@@ -221,3 +222,36 @@ func (f *Finder) signatures(path string, e *elffile.File) *signature.Functions {
 	f.tables[path] = t
 	return t
 }
+
+// Changed is what debug information says of the function at an address, whose calls a compiler may have changed: where
+// the ABI does not tell any more where an argument is, it is where debug information has it at the first instruction.
+func (f *Finder) Changed(at *File, addr uint64, by signature.Alteration) *signature.Signature {
+	return f.toldAtStart(at, addr, f.Types(at, addr).After(by))
+}
+
+// toldAtStart gives arguments without a place that of the debug information.
+func (f *Finder) toldAtStart(at *File, addr uint64, s *signature.Signature) *signature.Signature {
+	if s == nil || !slices.ContainsFunc(s.Arguments, placeless) {
+		return s
+	}
+	l := f.knownLocals(at)
+	if l == nil {
+		return s
+	}
+	list, err := l.AtStart(addr)
+	if err != nil { // what is damaged tells nothing
+		return s
+	}
+	out := *s
+	out.Arguments = slices.Clone(s.Arguments)
+	for i := range out.Arguments {
+		for k := range list {
+			if v := &out.Arguments[i]; placeless(*v) && v.Name == list[k].Name && v.Type == list[k].Type {
+				v.Put(list[k].Place)
+			}
+		}
+	}
+	return &out
+}
+
+func placeless(v signature.Value) bool { return len(v.Pieces) == 0 && v.Name != "" }

@@ -454,32 +454,6 @@ func onStack(p location.Place) bool {
 	return p.Kind == location.Memory && p.Value.Op != location.Static
 }
 
-// atMoment is the expression of the place of a variable at the line, of which the one at the instruction is given: where
-// several lines have one address, gcc tells the moments of it apart.
-func (w *walk) atMoment(e *dwarfinfo.Entry, here []byte) ([]byte, error) {
-	if w.moment == nil && w.source.Number > 0 {
-		view, ok := w.tablesOf().Moment(w.function.Unit(), w.pc, w.source.File, w.source.Number)
-		w.moment = &moment{view, ok}
-	}
-	if w.moment == nil || !w.moment.known {
-		return here, nil
-	}
-	spans, _, err := e.Spans()
-	for _, s := range spans {
-		begun := s.Low < w.pc || s.Low == w.pc && s.LowView <= w.moment.view
-		if begun && (s.High > w.pc || s.High == w.pc && s.HighView > w.moment.view) {
-			return s.Expr, err
-		}
-	}
-	return nil, err
-}
-
-// A moment is which one at the address of an instruction a line is at.
-type moment struct {
-	view  uint64
-	known bool
-}
-
 // ofTheCall reports whether a place belongs to the call: its memory, or a register.
 func ofTheCall(p location.Place) bool {
 	return onStack(p) || p.Kind == location.Held && p.Value.Op == location.Register
@@ -591,18 +565,6 @@ func (w *walk) typeIn(u *dwarfinfo.Unit) func(uint64) (location.Base, bool) {
 		}
 		return b, true
 	}
-}
-
-// attrGoClosureOffset says of a variable of Go that a closure has captured it (since 1.23).
-const attrGoClosureOffset = dwarf.Attr(0x2907)
-
-// captured reports whether a variable is one that a closure has captured, at the line at which the closure begins:
-// there it is still to be copied from where the closure has it.
-func (w *walk) captured(e *dwarfinfo.Entry) bool {
-	chain := w.Data.Origins(w.function)
-	begins, _ := dwarfinfo.Attribute(chain, dwarf.AttrDeclLine).(int64)
-	return w.source.Number > 0 && int64(w.source.Number) <= begins && (e.Has(attrGoClosureOffset) ||
-		e.Tag == dwarf.TagVariable && ofGo(w.function.Unit()))
 }
 
 // ofGo reports whether Go has compiled a unit.

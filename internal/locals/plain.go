@@ -65,3 +65,15 @@ func (w *walk) begun(e *dwarfinfo.Entry) (is bool, err error) {
 	})
 	return declared > 0 && others == 0, err
 }
+
+// attrGoClosureOffset says of a variable of Go that a closure has captured it (since 1.23).
+const attrGoClosureOffset = dwarf.Attr(0x2907)
+
+// captured reports whether a variable is one that a closure has captured, at the line at which the closure begins:
+// there it is still to be copied from where the closure has it.
+func (w *walk) captured(e *dwarfinfo.Entry) bool {
+	chain := w.Data.Origins(w.function)
+	begins, _ := dwarfinfo.Attribute(chain, dwarf.AttrDeclLine).(int64)
+	return w.source.Number > 0 && int64(w.source.Number) <= begins && (e.Has(attrGoClosureOffset) ||
+		e.Tag == dwarf.TagVariable && ofGo(w.function.Unit()))
+}

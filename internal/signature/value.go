@@ -159,3 +159,32 @@ func (v *Value) found() bool {
 		return p.Lost || p.Where == abi.Nowhere
 	})
 }
+
+// Put gives a value the place where its function begins: a register, several, a constant, or one that no program of
+// the kernel can read.
+func (v *Value) Put(p location.Place) {
+	switch p.Kind {
+	case location.Held:
+		switch p.Value.Op {
+		case location.Register:
+			v.Pieces = []Piece{inRegister(0, 8, p.Value.Name)}
+		case location.Const:
+			v.Constant, v.IsConstant = p.Value.N, true
+		}
+	case location.Unreadable:
+		v.Pieces = []Piece{{Place: abi.Place{Where: abi.Other, Bytes: 8}}}
+	case location.Split:
+		var pieces []Piece
+		for _, part := range p.Fragments {
+			if part.Kind != location.Held || part.Value.Op != location.Register {
+				return
+			}
+			pieces = append(pieces, inRegister(part.At, part.Bytes, part.Value.Name))
+		}
+		v.Pieces = pieces
+	}
+}
+
+func inRegister(at, bytes int, name string) Piece {
+	return Piece{At: at, Place: abi.Place{Where: abi.Register, Name: name, Bytes: bytes}}
+}

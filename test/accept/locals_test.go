@@ -377,8 +377,8 @@ int main(void) { return f(3) * 0; }
 `)
 	for line, want := range map[int]string{3: lost + " " + lost, 4: "40 " + lost, 5: "42 " + lost, 7: "43 " + lost,
 		8: "43 43", 9: "43 38"} {
-		e := startrace(t, "-q", "-e", fmt.Sprintf("probe('uprobe:%s:moments.c:%d', lambda e: print(e.vars.t, e.vars.v))",
-			binary, line), "-c", binary).ok(t)
+		text := fmt.Sprintf("probe('uprobe:%s:moments.c:%d', lambda e: print(e.vars.t, e.vars.v))", binary, line)
+		e := startrace(t, "-q", "-e", text, "-c", binary).ok(t)
 		if got := strings.TrimSpace(e.stdout); got != want {
 			t.Errorf("line %d: got %s, want %s", line, got, want)
 		}
