@@ -82,7 +82,7 @@ p.detach()
 `
 	)
 	tried.Many(t, "%d probes", 2*rounds)
-	open := fmt.Sprintf("print(\"open\", run([\"sh\", \"-c\", %q, %q]).out.strip())\n", openFiles,
+	open := fmt.Sprintf("print(\"open\", run([\"sh\", \"-c\", %q, %q], timeout = 300 * SEC).out.strip())\n", openFiles,
 		filepath.Join(t.TempDir(), "open"))
 	cmd := exec.Command(program(t, "startrace"), "--allow-run")
 	var stdout, stderr strings.Builder
