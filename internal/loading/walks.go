@@ -14,8 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// How long the beginning of a run waits for the rows of files: those of the processes of -p, and those that the command
-// of -c has mapped when it begins.
+// How long the beginning of a run waits for the rows of files: those of the processes of -p, or of all, and those that
+// the command of -c has mapped when it begins.
 const (
 	readyProcesses = time.Second
 	readyCommand   = 5 * time.Second
@@ -36,7 +36,7 @@ func (l *Loader) walk(p *parts.Part, frames *stacks.Names) {
 	case l.Run.Target.Started():
 		expect(walks, l.Run.Target.Command())
 	default:
-		walks.ReadyLater()
+		walks.ReadyAll(readyProcesses)
 	}
 }
 

@@ -132,7 +132,8 @@ func (h *heap) string(at uint64, most int) []byte {
 	return h.sized(at+bytesAt, binary.LittleEndian.Uint64(head[lengthAt:]), most)
 }
 
-// text reads a string. Its characters have one, two or four bytes each.
+// text reads a string, and ends one that has more than most characters with “…”. These have one, two or four bytes
+// each.
 func (h *heap) text(at uint64, most int) string {
 	head := h.bytes(at, stateAt+4)
 	state := binary.LittleEndian.Uint32(head[stateAt:])
@@ -143,14 +144,15 @@ func (h *heap) text(at uint64, most int) string {
 	} else if ascii == 1 {
 		begin = h.plain
 	}
+	end := ""
 	if length > uint64(most) {
-		length = uint64(most)
+		length, end = uint64(most), "…"
 	}
 	raw := h.sized(at+uint64(begin), length*size, 4*most)
 	if h.err != nil {
 		return ""
 	}
-	return decode(raw, int(size))
+	return decode(raw, int(size)) + end
 }
 
 // decode gives the text of characters of a size.

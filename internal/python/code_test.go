@@ -103,6 +103,19 @@ func TestCode(t *testing.T) {
 	}
 }
 
+// A name that is too long ends with a mark.
+//
+// > Of a name with more than 1,024 characters these are shown, with `…` behind them.
+func TestLongNames(t *testing.T) {
+	for name, want := range map[string]string{"größer": "größ…", "groß": "groß"} {
+		m := object(name, 1, nil)
+		h := heap{memory: m, objects: releases[12].object}
+		if got := h.text(base+0x200, 4); got != want || h.err != nil || mostName != 1024 {
+			t.Errorf("%s: got %q, %v", name, got, h.err)
+		}
+	}
+}
+
 // Whatever lies in memory, what is read is bounded and ends.
 func FuzzCode(f *testing.F) {
 	f.Add(object("f", 1, []byte{0xf0, 1, 2, 3}).b, uint16(3))
@@ -117,7 +130,7 @@ func FuzzCode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(c.Name) > 4*mostName || len(c.File) > 4*mostFile || c.Name == "" {
+		if len(c.Name) > 4*mostName+3 || len(c.File) > 4*mostFile+3 || c.Name == "" {
 			t.Errorf("a name of %d bytes and a file of %d", len(c.Name), len(c.File))
 		}
 		if place, known := w.Place(); known {

@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"strconv"
@@ -50,8 +51,9 @@ func (w *Walks) Expect(path string) {
 	}
 }
 
-// ReadyLater makes the tables of all processes that there are, some in each turn.
-func (w *Walks) ReadyLater() {
+// ReadyAll makes the tables of all processes that there are, for so long at most. Those that are left get theirs later,
+// some in each turn. Processes that began last come first: threads of the kernel and what idles have low numbers.
+func (w *Walks) ReadyAll(most time.Duration) {
 	entries, err := os.ReadDir("/proc")
 	if !w.On() || err != nil {
 		return // each gets its table when its first stack comes
@@ -61,7 +63,22 @@ func (w *Walks) ReadyLater() {
 			w.backlog = append(w.backlog, pid)
 		}
 	}
+	slices.SortFunc(w.backlog, func(a, b int) int { return cmp.Compare(b, a) })
+	for end := time.Now().Add(most); time.Now().Before(end); {
+		switch {
+		case len(w.backlog) > 0 && !w.keeper.Busy():
+			w.feed(w.backlog[0])
+			w.backlog = w.backlog[1:]
+		case !w.keeper.Reading() || w.processes.hearAll() != nil: // See says what is wrong
+			return
+		default:
+			w.keeper.Await(min(time.Until(end), hearing))
+		}
+	}
 }
+
+// hearing is how long at most nobody hears what processes map.
+const hearing = 20 * time.Millisecond
 
 // Trouble gives what is to be told.
 func (w *Walks) Trouble() []string {

@@ -3,6 +3,7 @@ package stacks
 import (
 	"errors"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -75,6 +76,17 @@ func TestWalks(t *testing.T) {
 	has(self, false)
 }
 
+// Where the tables of all processes take too long, those that are left wait for their turn, the youngest first.
+func TestReadyAll(t *testing.T) {
+	p, _ := walking(t)
+	p.Walks.ReadyAll(0)
+	left := p.Walks.backlog
+	if !slices.Contains(left, os.Getppid()) || slices.Contains(left, os.Getpid()) ||
+		!slices.IsSortedFunc(left, func(a, b int) int { return b - a }) {
+		t.Errorf("%v are left", left)
+	}
+}
+
 // All processes that there are get their tables in turns.
 func TestWalksOfAll(t *testing.T) {
 	p, _ := walking(t)
@@ -95,7 +107,7 @@ func TestWalksOfAll(t *testing.T) {
 func TestNoWalks(t *testing.T) {
 	w := New(nil, nil).Processes.Walks
 	w.Ready([]int{1}, time.Hour)
-	w.ReadyLater()
+	w.ReadyAll(time.Hour)
 	w.Expect("/proc/self/exe")
 	w.tell(&mapping.Change{Kind: mapping.Executed, PID: 1})
 	w.follow([]processNews{{pid: 1}})

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/startrace/startrace/internal/mapping"
 )
 
 func TestFind(t *testing.T) {
@@ -90,6 +92,27 @@ func TestCompiled(t *testing.T) {
 	}
 	if got := table.Name(7, 0x7f0000001110); got != "jit two, again" {
 		t.Errorf("cut: got %s", got)
+	}
+}
+
+// The file is read also if the process has just ended, in our own folder: if it lived in another, that one is somebody
+// else's.
+func TestCompiledEnded(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, whose file is believed of a process that has ended")
+	}
+	const pid = 1 << 30 // no process has that number
+	perf := fmt.Sprintf("/tmp/perf-%d.map", pid)
+	if err := os.WriteFile(perf, []byte("1000 20 made\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Remove(perf) })
+	for want, p := range map[string]*Process{"made": {looked: true}, "anon+0x10": {looked: true, foreign: true}} {
+		p.pid, p.proc, p.over = pid, t.TempDir(), true
+		p.maps = []area{{Mapping: mapping.Mapping{Start: 0x1000, End: 0x2000, Code: true, Path: "//anon"}}}
+		if got := (&Namer{}).Stack(p, []uint64{0x1010}, nil)[0].Name(); got != want {
+			t.Errorf("%+v: got %s, want %s", p, got, want)
+		}
 	}
 }
 

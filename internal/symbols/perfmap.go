@@ -72,6 +72,9 @@ func (t *Namer) refresh(p *Process) bool {
 func (p *Process) readPerfMap() bool {
 	name, parse := fmt.Sprintf("%s/tmp/perf-%d.map", p.root(), p.innerPID()), parsePerfMap
 	f, st, err := openOwned(name, p)
+	if err != nil && p.looked && !p.foreign && p.jail == nil { // it has ended, and had our folders
+		f, st, err = openOwned(fmt.Sprintf("/tmp/perf-%d.map", p.pid), p)
+	}
 	if dump := p.jitDump(); err != nil && dump != "" {
 		f, st, err = openOwned(dump, p)
 		parse = parseJITDump
@@ -133,11 +136,14 @@ func checkOwner(st os.FileInfo, p *Process) error {
 	if !ok || !st.Mode().IsRegular() {
 		return fmt.Errorf("%s is no regular file", st.Name())
 	}
+	if file.Uid == 0 {
+		return nil
+	}
 	owner, err := os.Stat(p.dir())
 	if err != nil {
-		return err
+		return err // of whom it was is not known any more
 	}
-	if process, ok := owner.Sys().(*syscall.Stat_t); file.Uid != 0 && (!ok || file.Uid != process.Uid) {
+	if process, ok := owner.Sys().(*syscall.Stat_t); !ok || file.Uid != process.Uid {
 		return fmt.Errorf("%s belongs to user %d", st.Name(), file.Uid)
 	}
 	return nil
