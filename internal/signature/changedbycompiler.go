@@ -250,8 +250,16 @@ var alterations = []struct {
 	{".constprop.", ChangedArguments}, {".cold", ChangedArguments}, {".llvm.", ChangedArguments},
 }
 
+// coroutineParts end the names of the functions that clang makes of a coroutine of C++, where that goes on and ends. They
+// get the coroutine's frame, though debug information has the parameters of the source.
+var coroutineParts = []string{".resume", ".destroy", ".cleanup"}
+
 // AlterationOf is what the name of a symbol says: gcc and clang mark copies of functions that they have changed.
 func AlterationOf(symbol string) (most Alteration) {
+	ends := func(part string) bool { return strings.HasSuffix(symbol, part) }
+	if strings.HasPrefix(symbol, "_Z") && slices.ContainsFunc(coroutineParts, ends) {
+		return ChangedArguments
+	}
 	for _, a := range alterations {
 		if strings.Contains(symbol, a.mark) {
 			most = max(most, a.is)
