@@ -56,8 +56,8 @@ type Env struct {
 	// Open gives the entries of a span that are open, as (key, record); nil
 	// before the span is loaded.
 	Open func(*plan.Span) ([]starlark.Value, error)
-	// Expression makes a function of the event of a text; name stands for its
-	// file in messages. parts are its elements as they were written.
+	// Expression makes of a text a function that takes the event, as of "e.pid > 1". In messages name stands for its
+	// file. parts are the elements of the text as they were written.
 	Expression func(name, text string) (fn *starlark.Function, parts []string, err error)
 	// Wait is called by a builtin that waits for something, and done when it has ended. ctx is done once the script is
 	// stopped, so that nothing need be waited for; nil: it never is.

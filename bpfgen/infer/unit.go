@@ -398,12 +398,13 @@ type Result struct {
 	// askers and lateChanges are for later units, too.
 	askers      persistent.Map[int, []asker]
 	lateChanges []lateChange
-	// orders are those that the unit has warned of, so that later units do not say them again.
+	// orders has, of containers, that their changes may come in another order than the script's, as far as the unit has
+	// warned of it. Later units do not warn of these again.
 	orders []order
 }
 
-// An order is that of the changes of a container which user space makes, and of those that the kernel makes for the
-// probe at the place probe.
+// An order is a pair of which nobody knows which comes first: the changes of a container by user space, and its changes
+// by the kernel for the probe that stands at the place probe.
 type order struct {
 	container int
 	probe     string

@@ -87,7 +87,7 @@ type projection struct {
 	slots int
 	// sites has the slot of each place that is captured, before those of the same value are merged.
 	sites map[copySite]int
-	// elements stand for those of arrays of parts of the event.
+	// elements are expressions for the elements of arrays in the event, by where the array stands in the function.
 	elements map[copySite][]syntax.Expr
 	// siteName is the expression of each slot as a field's name.
 	siteName []string

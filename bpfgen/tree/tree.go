@@ -186,11 +186,11 @@ type Span struct {
 	// Timeout, if not 0, is the age in ns from which an entry no longer pairs:
 	// its end counts as one without a start.
 	Timeout int64
-	// Ends: an end on a thread that never had a start counts as one without a start, but for the first of the thread,
-	// which may be that of a call that began before the tracing, or a child's return from fork.
+	// Ends: an end counts as one without a start also on a thread that never had a start. The first end of such a
+	// thread does not count: it may be that of a call that began before the tracing, or a child's return from fork.
 	Ends bool
-	// Muted: the last of a start's expressions says whether it is of a process that is not traced: its end can be an
-	// event all the same, but it is neither shown among those that are open nor counted where it is lost.
+	// Muted: the last of a start's expressions says whether the start is of a process that is not traced. Its end can
+	// be an event all the same. But the start is not shown among those that are open, and not counted where it is lost.
 	Muted bool
 	// Filtered: ends without a start are not counted, so each start that finds no room is.
 	Filtered bool
@@ -199,7 +199,7 @@ type Span struct {
 	// Nested keeps the entries of calls by thread and depth (SSpanEnter): the
 	// calls of functions nest, those of the system do not.
 	Nested bool
-	// User calls are those of user code: exec leaves them.
+	// User: the calls are those of functions of programs. They are over when the process runs another program.
 	User bool
 	// MaxDepth is how many calls of one stack are seen to end, 0: all.
 	MaxDepth int

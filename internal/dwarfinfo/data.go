@@ -89,14 +89,16 @@ func (d *Data) pool(offset, address int) *pool {
 
 // A Unit is the information of one source file, or a part of it that others share.
 type Unit struct {
+	// data is the debug information that has the unit, and part the file of it in which the unit stands.
 	data *Data
 	part *part
 	// off is where its header begins in .debug_info, entries where its first entry does, and end is behind its last.
 	off, entries, end int64
-	version           int
-	offsetSize        int // 4 or 8 bytes
-	addressSize       int
-	abbrevAt          uint64
+	version           int // of DWARF, 2 to 5
+	offsetSize        int // bytes of an offset, 4 or 8
+	addressSize       int // bytes of an address
+	// abbrevAt is where its abbreviations begin in .debug_abbrev.
+	abbrevAt uint64
 	// kind is DW_UT_…, of which units before DWARF 5 have none, but those of .debug_types.
 	kind byte
 	// dwoID is the number of the compilation of a skeleton and of what it leads to.

@@ -4,7 +4,7 @@
 // A script is one part, and so is each chunk at the prompt. Points that come later, of a module or in a file that was
 // replaced, are a late part of the same probes:
 //
-//	probe 0  uprobe:./app:f   part 0 (the file at the begin), part 1 (late: the file that replaced it)
+//	probe 0  uprobe:./app:f   part 0 (the file at the start), part 1 (late: the file that replaced it)
 //	probe 1  syscall:read     part 0
 package parts
 

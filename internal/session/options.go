@@ -59,8 +59,9 @@ type Settings struct {
 	AllowRun bool
 	// Unsafe lets scripts change what is traced.
 	Unsafe bool
-	// Exact lets no program miss calls because the kernel preempts it (--exact), or lets all (--no-exact); nil: those
-	// miss none which that costs little.
+	// Exact is about kernels that preempt programs, and skip them for other threads meanwhile. If it is true (--exact),
+	// no program misses a call by that. If it is false (--no-exact), any may. Where it is nil, those programs miss none
+	// for which that costs little.
 	Exact *bool
 }
 

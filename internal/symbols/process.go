@@ -25,17 +25,17 @@ type Process struct {
 	proc   string
 	since  uint64   // from when on it runs the program, CLOCK_MONOTONIC in ns; 0 if that was not seen
 	before *Process // what had the number before; nil if that was not seen
-	// forgotten: what had the number before was seen, and is not kept any more.
+	// forgotten: the process that had the number before was seen, and is not kept any more.
 	forgotten bool
 	// told: all that it maps comes by events, so /proc need not be read.
 	told bool
 	// over: it has ended, or runs another program.
 	over bool
-	// replaced: code of it was replaced by that of another file since, and another Process has what is mapped now.
+	// replaced: other code was mapped over code of it since. Another Process has what is mapped now.
 	replaced bool
 	// ran is from when on it or the process of which it is a copy runs the program; 0 if that was not seen.
 	ran uint64
-	// is tells the process from the next one of the same number, and from another program in it.
+	// is says which process it is, so that the next one of the same number is another, and so is another program in it.
 	is identity
 	// foreign: its mount namespace is not ours, so its files are out of reach when it has ended. looked: that has been
 	// found out.

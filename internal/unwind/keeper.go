@@ -56,24 +56,28 @@ type Options struct {
 
 // A Keeper keeps the tables of all processes of a run.
 type Keeper struct {
+	// kernel writes the maps that programs read, and close closes them.
 	kernel kernel
+	close  func() error
 	// source says which file some code is of.
 	source func(*Mapped) (id any, open func() (contents, error))
-	close  func() error
 	// packing is about how many bytes it takes to read the rules of a file.
 	packing func(*elffile.File) uint64
 
-	mu sync.Mutex // guards what is below
-	shelf
-	slots
+	mu    sync.Mutex // guards what is below, up to panicked
+	shelf            // the files with their rows
+	slots            // the places for tables
+	// processes are those that have a table or wait for one, by their numbers.
 	processes map[int]*traced
 	// unplaced are layouts whose tables found no slot.
 	unplaced map[*layout]bool
-	limbo    limbo
+	// limbo has what was taken away and programs may still read.
+	limbo limbo
 	// reclaiming: a goroutine waits for the programs that can see what is in limbo.
 	reclaiming bool
 	// read is closed, and made anew, whenever a file has been read.
-	read   chan struct{}
+	read chan struct{}
+	// closed: the run ends, and nothing is written any more.
 	closed bool
 	// trouble is what has gone wrong and was not told yet, and told what was.
 	trouble []string
