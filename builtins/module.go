@@ -47,8 +47,8 @@ var jsonModule = func() *starlarkstruct.Module {
 	return &starlarkstruct.Module{Name: json.Module.Name, Members: members}
 }()
 
-// validEncode is json.encode of the interpreter, with DEL as "\u007f": the interpreter writes it as Go does in a text of
-// ASCII, "\x7f", and as it is in another.
+// validEncode is json.encode of the interpreter, with DEL as "\u007f": the interpreter writes it as Go does in a text
+// of ASCII, "\x7f", and as it is in another.
 func validEncode(encode starlark.Value) starlark.Value {
 	return starlark.NewBuiltin("json.encode", func(th *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
 		kwargs []starlark.Tuple) (starlark.Value, error) {
