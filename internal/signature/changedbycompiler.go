@@ -250,8 +250,8 @@ var alterations = []struct {
 	{".constprop.", ChangedArguments}, {".cold", ChangedArguments}, {".llvm.", ChangedArguments},
 }
 
-// coroutineParts end the names of the functions that clang makes of a coroutine of C++, where that goes on and ends. They
-// get the coroutine's frame, though debug information has the parameters of the source.
+// coroutineParts end the names of the functions that clang makes of a coroutine of C++, where that goes on and ends.
+// They get the coroutine's frame, though debug information has the parameters of the source.
 var coroutineParts = []string{".resume", ".destroy", ".cleanup"}
 
 // AlterationOf is what the name of a symbol says: gcc and clang mark copies of functions that they have changed.
