@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -381,6 +382,39 @@ int main(void) { return f(3) * 0; }
 		e := startrace(t, "-q", "-e", text, "-c", binary).ok(t)
 		if got := strings.TrimSpace(e.stdout); got != want {
 			t.Errorf("line %d: got %s, want %s", line, got, want)
+		}
+	}
+}
+
+// What debug information says of a variable of Go with optimization can be old, and a debugger shows the same; without
+// optimization it is the value at the line.
+//
+// > A third one is Go with optimization: a variable can have the value that it had some lines above.
+// > `go build -gcflags='all=-N -l'` makes a program whose variables are right.
+func TestOldValuesOfGo(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	for _, command := range []string{"go build", "go build -gcflags=-N"} {
+		binary := need.Built(t, command, "main.go", `package main
+import "os"
+//go:noinline
+func sum(a, b, c int) int {
+	t := a
+	t += b * 3
+	t += c * 5
+	t += len(os.Args)
+	return t
+}
+func main() { os.Exit(sum(1, 2, 3) - 23) }
+`)
+		values := []string{"1", "7", "22", "23"} // before the line, from line 6 on
+		for i, want := range values {
+			text := fmt.Sprintf("probe('uprobe:%s:main.go:%d', lambda e: print(e.vars.t))", binary, 6+i)
+			got := strings.TrimSpace(startrace(t, "-q", "-e", text, "-c", binary).ok(t).stdout)
+			old := command == "go build" && slices.Contains(values[:i], got)
+			if got != want && !old && got != "<optimized out>" {
+				t.Errorf("%s: line %d: got %s, want %s", command, 6+i, got, want)
+			}
 		}
 	}
 }
