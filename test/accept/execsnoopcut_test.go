@@ -11,7 +11,7 @@ import (
 func TestExecsnoopManyArguments(t *testing.T) {
 	needTracing(t)
 	const most = 128
-	for _, count := range []int{1, most - 1, most, most + 1, 3 * most} {
+	for _, count := range []int{most, most + 1} {
 		words := slices.Concat([]string{"true"}, slices.Repeat([]string{"c"}, count-1))
 		shown := words[:min(count, most)]
 		plain, quoted := strings.Join(shown, " "), `"`+strings.Join(shown, `" "`)+`"`
