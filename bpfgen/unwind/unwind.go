@@ -344,6 +344,10 @@ func (s *step) rule(found, none *ir.Block) {
 	behind := s.Load(2, s.Op(ir.OpAdd, index, s.Imm(ir.OpShl, page, 1)), 0)
 	s.orElse(ir.EQ, behind, 0, none)
 	rows := s.chunk(s.Op(ir.OpAdd, first, behind), none)
+	if s.FindArea == nil { // the verifier follows each turn of the walk by itself, and each way in it
+		s.searched(rows, place, nil, found)
+		return
+	}
 	guess := s.guess(first, place)
 	at := s.Imm(ir.OpShl, s.Imm(ir.OpAnd, s.Load(2, guess, 0), wire.UnwindRows-1), 2)
 	row := s.Op(ir.OpAdd, rows, at)
@@ -354,8 +358,15 @@ func (s *step) rule(found, none *ir.Block) {
 	s.Begin(inside)
 	s.Jump(found, s.Load(4, row, 4*wire.UnwindRows))
 	s.Begin(search)
-	at = s.search(rows, 4, wire.UnwindRows, place)
-	s.Store(2, guess, 0, s.Imm(ir.OpLShr, at, 2))
+	s.searched(rows, place, guess, found)
+}
+
+// searched looks for the rule of a place among rows, and notes the row in guess, if there is one.
+func (s *step) searched(rows, place, guess *ir.Value, found *ir.Block) {
+	at := s.search(rows, 4, wire.UnwindRows, place)
+	if guess != nil {
+		s.Store(2, guess, 0, s.Imm(ir.OpLShr, at, 2))
+	}
 	s.Jump(found, s.Load(4, s.Op(ir.OpAdd, rows, at), 4*wire.UnwindRows))
 }
 
