@@ -173,11 +173,22 @@ func (b operators) warnTooLong(s, constant *tree.Expr, pos plan.Pos) {
 // differ is the comparison of kinds that are never equal; both may still be
 // None or FAULT.
 func (b operators) differ(l, r *tree.Expr, pos plan.Pos) cond {
-	if l.Type.MayNone && r.Type.MayNone || l.Type.MayFault && r.Type.MayFault {
-		refuse(pos, "%s is compared with %s", exprVal(l).describe(), exprVal(r).describe())
+	what := exprVal(l).describe() + " is compared with " + exprVal(r).describe()
+	none, fault := l.Type.MayNone && r.Type.MayNone, l.Type.MayFault && r.Type.MayFault
+	switch {
+	case none && (l.Type.Kind == types.Ptr || r.Type.Kind == types.Ptr): // one that is null has no mark of being None
+		refuse(pos, "%s, and each may be None: test one with `!= None` first", what)
+	case none && fault:
+		b.u.warnf(pos, "%s: they are equal only where both are None, or both FAULT", what)
+	case none:
+		b.u.warnf(pos, "%s: they are equal only where both are None", what)
+	case fault:
+		b.u.warnf(pos, "%s: they are equal only where both are FAULT", what)
+	default:
+		b.u.warnf(pos, "%s: they are never equal", what)
+		return known(false)
 	}
-	b.u.warnf(pos, "%s is compared with %s: they are never equal", exprVal(l).describe(), exprVal(r).describe())
-	return known(false)
+	return cond{expr: tagsEqual(l, r, constExpr(plan.Bool(false), pos), pos)}
 }
 
 // plainKind folds pointers with ints: an address is an int to scripts.

@@ -3,6 +3,7 @@ package accept
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -150,9 +151,9 @@ probe("uprobe:BIN:checkout", show)
 at_exit(lambda: print("counted", n.items()))
 `)
 	equalLines(t, sorted(e.stdout, ""), []string{"order ten Ada 7 4 77", "counted [((77, 56), 1)]"})
-	shop := traceable(t, "shop")
+	shop, none := traceable(t, "shop"), filepath.Join(t.TempDir(), "none")
 	for name, want := range map[string]string{
-		shop + ":struct nope": shop + " has no type struct nope", "/nope:int": "/nope does not exist",
+		shop + ":struct nope": shop + " has no type struct nope", none + ":int": none + " does not exist",
 	} {
 		text := fmt.Sprintf(`probe("uprobe:%s:checkout", lambda e: print(cast(%q, 1)))`, shop, name)
 		e := startrace(t, "-q", "-e", text, "-c", shop)
