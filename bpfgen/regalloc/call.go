@@ -57,6 +57,8 @@ func (s *state) rescue(i int, m *mover) (after [numRegs]*ir.Value) {
 		}
 		after[r] = v
 		m.keep &^= bit(r)
+		displaced := func(t transfer) bool { return t.dst == loc(r) } // what was to be saved there until now
+		m.todo = slices.DeleteFunc(m.todo, displaced)
 		m.todo = append(m.todo, transfer{loc(r), loc(s.where[v.ID].first()), v})
 	}
 	return after
