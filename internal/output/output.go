@@ -223,8 +223,12 @@ func (o *Output) write() error {
 	case err := <-done:
 		return err
 	case <-time.After(patience):
+		left := text.giveUp()
+		if left == 0 {
+			return <-done // all was taken, and the write is about to say so
+		}
 		o.buf = nil // the write may still have it
-		return &UnreadError{text.giveUp(), patience}
+		return &UnreadError{left, patience}
 	}
 }
 

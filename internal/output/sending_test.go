@@ -48,6 +48,21 @@ func TestUnreadIsExact(t *testing.T) {
 	tried.Many(t, "%d lengths of lines", len(lines))
 }
 
+// What was taken in the moment in which the patience ended was taken.
+func TestNothingIsUnread(t *testing.T) {
+	for range 5000 {
+		var w bytes.Buffer
+		o := New(&w)
+		o.Hurry(time.Nanosecond)
+		fmt.Fprint(o, "line\n")
+		o.Flush()
+		var unread *UnreadError
+		if errors.As(o.Err(), &unread) && unread.Bytes == 0 {
+			t.Fatal(o.Err())
+		}
+	}
+}
+
 // A reader that is merely slow gets all, in order, whatever the length of lines.
 func TestSlowReader(t *testing.T) {
 	r, w, err := os.Pipe()

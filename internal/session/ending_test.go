@@ -92,7 +92,7 @@ func TestEndlessAtExitIsEnded(t *testing.T) {
 	var out, messages bytes.Buffer
 	o := Options{Stdout: &out, Stderr: &messages}
 	o.Code = []string{forever, "at_exit(lambda: print('counted'))", forever}
-	o.Drain, o.Duration = time.Millisecond, time.Nanosecond
+	o.Drain, o.Duration = 200*time.Millisecond, time.Nanosecond
 	s := declared(t, o)
 	exit, err := s.finish(s.trace(s.whole()))
 	if exit != Failed || err != nil || out.String() != "counted\n" ||
