@@ -2,6 +2,7 @@ package points
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -63,6 +64,10 @@ func patterns(p *plan.Pattern) {
 	for _, a := range p.Args {
 		if _, err := naming.Compile(a); err != nil {
 			refusal.Wrong(p.Pos, "%s: %v", p.Text, err)
+		}
+		if strings.Contains(a, ",") && !strings.Contains(a, "{") {
+			refusal.Wrong(p.Pos, "%s: several names stand in braces: %s", p.Text,
+				strings.Replace(p.Text, a, "{"+a+"}", 1))
 		}
 	}
 }

@@ -61,6 +61,8 @@ func TestFind(t *testing.T) {
 			want: []string{"profile:99hz"}, chosen: []string{"profile:99hz"}},
 		{name: "a misspelt call", points: patterns(t, "syscall:opennat"),
 			refused: "t.star:1:1: no system call matches syscall:opennat (did you mean openat?)"},
+		{name: "calls with a comma between", points: patterns(t, "syscall:read*,write"),
+			refused: "t.star:1:1: syscall:read*,write: several names stand in braces: syscall:{read*,write}"},
 		{name: "a rate of nothing", points: patterns(t, "profile:0hz"),
 			refused: "t.star:1:1: profile:0hz: the rate is"},
 		{name: "a program where none can be looked at", points: patterns(t, "uprobe:sh:main"),
