@@ -14,6 +14,9 @@ import (
 	"github.com/startrace/startrace/bpfgen/ssagen"
 )
 
+// The functions of a program put behind each other, their types for the kernel, and the check of what their frames take
+// of the 512 bytes of stack.
+
 // An assembly is the code of a program: its own, and behind it that of the
 // subprograms that it calls.
 type assembly struct {

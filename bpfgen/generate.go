@@ -20,6 +20,9 @@ import (
 	"github.com/startrace/startrace/internal/until"
 )
 
+// Generate drives the compiler: trees go through build, opt, lower, regalloc and emit to instructions; its options are
+// here, as the ring's usual size (`defaultRing`).
+
 // Options are the facts and wishes that Generate depends on.
 type Options struct {
 	// NoCmpXchg: the kernel has no atomics that give the old value (before

@@ -13,6 +13,9 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// The maps of a unit: their types, sizes and flags, for the ring, containers, spans, stacks, sites of losses and calls
+// of functions.
+
 // setLayouts fills what inference left open in containers.
 func setLayouts(u *tree.Unit, o Options) {
 	slots := 1

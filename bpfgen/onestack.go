@@ -8,6 +8,9 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// Programs that need much stack run on the stack of their task by a tail call, since kernels from 6.13 give them one
+// that is shared on a CPU.
+//
 // Since 6.13 the kernel gives programs of the types of probes a stack of their own for each CPU, where a function of
 // the program takes privateStack bytes or more, rounded up to 16 (bpf_enable_priv_stack and
 // check_max_stack_depth_subprog, kernel/bpf/verifier.c). That is safe where a program that has begun on a CPU keeps

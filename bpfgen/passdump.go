@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/opt"
 )
 
+// The text of the IR after each pass, for `explain --ir=PASS`, and the check of each pass for --check.
+
 // The stages of Passes that are no passes of the table in package opt.
 const (
 	PassBuild = "build" // the IR as build made it

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// Programs at tracepoints that do the same are compiled, verified and loaded once (`shareCode`).
+//
 // Patterns match hundreds of tracepoints, and most handlers look at nothing in which these differ:
 //
 //	probe("tracepoint:syscalls:sys_enter_*", lambda e: n[e.comm].add())

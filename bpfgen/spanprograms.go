@@ -11,6 +11,9 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// The programs at sched_process_exec, sched_process_exit and sched_process_free that keep the entries of spans true
+// when threads execute a program or end.
+
 // The names of the programs that Generate adds to units with spans by thread.
 // SpanExec gives the entries of a thread to its new number, and comes before all
 // others that are attached there. SpanExit forgets threads that end, and comes

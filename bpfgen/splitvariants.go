@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// A program with variants for many system calls that is too large for a jump is split in two by tail calls.
+//
 // A program with a variant for each of some hundred system calls can be larger
 // than a jump can reach. It is then split: each half of the variants
 // goes to a program of its own, which is reached by a tail call and split

@@ -17,6 +17,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The Unit, which is what the compiler gives: programs, maps, layouts, the sites of losses with their kinds (SiteKind),
+// and the script's line of each instruction.
+
 // A Unit is a compiled plan: what session loads and attaches, and what it
 // needs to decode what the programs send and store.
 type Unit struct {

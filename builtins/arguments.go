@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
+// What several builtins ask of an argument: size=, functions, names of columns (`toNames`).
+
 // errModule refuses a call at the top level of a loaded file.
 func errModule(name string) error {
 	return fmt.Errorf("%s() at the top level of a loaded file: modules declare events and functions; call it in main()",

@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// table(), cell(), group() and the aggregations count(), total(), mean(), hist() and others, with size=, by= and unit=.
+
 const (
 	keysDoc = " With by the columns of the key have names. size is how many keys there may be (10240)."
 	aggDoc  = keysDoc + " unit is NSEC, USEC, MSEC or SEC."

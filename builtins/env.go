@@ -22,6 +22,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// Env, what the builtins of a script share, and Entry, what a builtin is made of.
+
 // An Env is what the builtins of one script share.
 type Env struct {
 	// Runtime is what builtins ask of the run.

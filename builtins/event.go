@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// event(), span(), first(): points that scripts make, with key=.
+
 var pointFamily = []Entry{
 	{
 		Name: "event", Family: "points",

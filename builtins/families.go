@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// The families of builtins in the order of the reference; Lookup of a name.
+
 // families is the order of the reference.
 var families = [][]Entry{
 	probeFamily, pointFamily, containerFamily, outputFamily, timeFamily,

@@ -2,6 +2,8 @@ package builtins
 
 import "strings"
 
+// Families of constants for names(): which are flags of which several are joined by a bar, which enumerations.
+//
 // A sum of flags is written A|B. A sum of the values of an enumeration means nothing: what has no name there is a
 // number. Values alone do not tell the two apart (SIGEV_SIGNAL, _NONE, _THREAD and _THREAD_ID are 0, 1, 2 and 4, and
 // an enumeration), so each family of shipped constants is in one of the lists below, by what its names begin with. The

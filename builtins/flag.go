@@ -14,6 +14,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// flag() and usage(): its type, default, choices, short=, and the value that the arguments give.
+
 var flagFamily = []Entry{
 	{
 		Name: "flag", Family: "flags",

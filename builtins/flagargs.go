@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// The arguments of a script read by its flags; messages about flags that are not there.
+
 // HelpWanted reports whether the arguments ask for help.
 func (fs *Flags) HelpWanted() bool { return fs.parse().help }
 

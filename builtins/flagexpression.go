@@ -6,6 +6,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// Flags whose value is an expression of the event, as --by and --where of verbs.
+
 // expressionName is the type of flags whose value is an expression of the
 // event.
 const expressionName = "expression"

@@ -7,6 +7,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// The text of --help of a script: usage, flags, defaults.
+
 // Help is the text of --help: what the script says about itself, then its
 // flags.
 func (fs *Flags) Help(command, doc string) string {

@@ -6,6 +6,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// Types of flags that name something of the machine: fstype and diskname.
+
 // machineFamily has types of flags whose values name something of the machine.
 // What is misspelt would match nothing, and a tool that shows nothing looks as
 // if nothing happened.

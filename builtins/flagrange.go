@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
+// least= and most= of flag(): ends of numbers, times and texts.
+
 // setRange takes least= and most=, the ends of what a flag accepts: of a number, of a time, of the bytes of a text.
 func (f *Flag) setRange(least, most starlark.Value) error {
 	for _, end := range []struct {

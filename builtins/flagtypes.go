@@ -9,6 +9,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// The types of flags of scripts (Flag, Flags), and how messages name a flag.
+
 // A Flag is what one call of flag() declared. It does not change after that.
 type Flag struct {
 	// Name is the long name, without dashes and as the script wrote it.

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
+// A runtime for scripts that are only run to see what they declare.
+
 // Idle is the runtime of a script that is run only to see what it declares.
 type Idle struct{}
 

@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// inet() and mac(): addresses of networks as text.
+
 // inet4 gives an IPv4 address that lies in memory in the network's order.
 func inet4(v uint64) string {
 	var b [4]byte

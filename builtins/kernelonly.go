@@ -11,6 +11,9 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// cstr(), mem(), path(), cast(), container_of(), uaddr(), sizeof(), types(), struct(): builtins of kernel halves and
+// types.
+
 // kernelFamily has the builtins that only kernel halves know. In a handler
 // they stand on parts of the event, and the compiler has replaced those; what
 // reaches these functions stood on something else.

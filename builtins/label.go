@@ -14,6 +14,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// Labels: errno(), signal(), syscall_name(), ksym(), usym(), dev_name() and their texts for numbers (`labels`).
+
 // Labels also stand in kernel halves: there the raw value is stored or sent
 // and readers see the text. Both ways use the same functions.
 var labelFamily = []Entry{

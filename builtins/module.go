@@ -15,6 +15,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// The modules json and math: encode, decode and indent, and their limits.
+
 var moduleFamily = []Entry{
 	{
 		Name: "json", Family: "modules",

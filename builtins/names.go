@@ -15,6 +15,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// names(value, FAMILY): constants and enums as names, flags, modes of files.
+
 // A nameFamily is a set of constants that give names to values.
 type nameFamily struct {
 	// exact has the name of a value. Constants of several sets can begin alike (MS_RDONLY of mount, MS_ASYNC of

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// items() of a span or a probe: what is open.
+
 var _ starlark.HasAttrs = (*PointValue)(nil)
 
 // Attr gives items() of a span.

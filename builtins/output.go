@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// print(), printf(), sprintf(), announce(), show(sort=, top=), columns().
+
 var outputFamily = []Entry{
 	{
 		Name: "print", Family: "output",

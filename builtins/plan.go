@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The plan made of all that a script has declared.
+
 // Plan makes the plan of everything that was declared. It is called when the script has ended, for lambdas may use
 // globals that are assigned later.
 func (e *Env) Plan(c Capturer) *plan.Plan { return e.PlanFrom(0, c) }

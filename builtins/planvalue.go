@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// Values of scripts as the plan has them: numbers, texts, tuples, records.
+
 // PlainValue gives the plan's view of a value that holds nothing but numbers,
 // text, tuples and records; false for others.
 func PlainValue(v starlark.Value) (plan.Value, bool) {

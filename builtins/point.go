@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
+// Points as scripts write them, parsed, and how messages name several.
+
 // ParsePattern reads a point that is written as a string, such as "syscall:openat". pos is where it is written. The
 // error says what is wrong with it, and whether the kernel has such a point is not asked.
 func ParsePattern(text string, pos plan.Pos) (*plan.Pattern, error) {

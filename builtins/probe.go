@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// probe() with where=, start=, keep=, kernel=; enable(), disable(), detach(), dump(), stats(); limits(), record().
+
 var probeFamily = []Entry{
 	{
 		Name: "probe", Family: "probes",

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The types behind probe(), event() and span(): Probe, PointValue, Point.
+
 // A Probe is what probe() gives. Until it is loaded it is only a declaration; from then on its methods act on the
 // kernel.
 type Probe struct {

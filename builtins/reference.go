@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 )
 
+// The reference of all builtins, docs/builtins.md.
+
 // AppendReference appends the reference of all builtins in Markdown, the text
 // of docs/builtins.md.
 func AppendReference(dst []byte) []byte {

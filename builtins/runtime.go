@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
+// Runtime, what a run does for its script: every, after, exit, show.
+
 // A Runtime is what a run does for its script. The session implements it.
 // Times are CLOCK_MONOTONIC in ns, as e.time is.
 type Runtime interface {

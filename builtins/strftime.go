@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// strftime(): the conversions, as `%H`.
+
 // strftimeCall writes a time of the clock by a format of C: that of the event in a handler, that of the call elsewhere,
 // or the one that time= says, in ns as e.time has it.
 func strftimeCall(e *Env, c *call) (starlark.Value, error) {

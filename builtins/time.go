@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/duration"
 )
 
+// every(), after(), at_exit(), exit(), now(), duration(), and the units NSEC, USEC, MSEC, SEC.
+
 // timeUnits are the units of time with their labels, in ns.
 var timeUnits = []struct {
 	constant, name string

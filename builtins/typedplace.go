@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Mistakes in what was typed for a flag have their place on the command line.
+
 // A PlacedError is a mistake in what was typed on the command line: it has its place there, Pos, not in the tool that
 // works with it. Err says what it is.
 type PlacedError struct {

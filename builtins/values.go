@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// sum(), ntohs(), ntohl(), int32(), uint32(), matches(): builtins that compute with values.
+
 var valueFamily = []Entry{
 	{
 		Name: "sum", Family: "values",

@@ -8,6 +8,8 @@ import (
 	"strings"
 )
 
+// The documents embedded for `startrace doc`.
+
 //go:embed *.md tools/*.md
 var files embed.FS
 

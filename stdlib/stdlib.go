@@ -13,6 +13,8 @@ import (
 	"strings"
 )
 
+// The library's modules, with their names and first lines (Module).
+
 //go:embed *.star verbs/*.star
 var files embed.FS
 

@@ -9,6 +9,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The names that values, containers and entries of aggregations have behind a dot in user space, as methods of strings
+// and `count` of an aggregation.
+
 // Of gives the names that values of a type have, by the interpreter's name for the type. known is false for types whose
 // names depend on the value, as a record's.
 func Of(typ string) (names []string, known bool) {

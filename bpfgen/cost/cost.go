@@ -31,6 +31,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The most instructions and helper calls that one run of a program can take, as `explain` shows them.
+
 // A Cost is what one run costs at most. A number that would be too large for
 // an int64 is math.MaxInt64.
 type Cost struct {

@@ -2,6 +2,8 @@ package cost
 
 import "github.com/startrace/startrace/bpfgen/ir"
 
+// How many rounds a loop of a program runs at most, read from the number that counts them.
+//
 // How many rounds a loop runs is read from a number that the loop is given
 // anew in each round, a parameter of its head. There are two kinds of loops.
 //

@@ -2,6 +2,8 @@ package cost
 
 import "github.com/startrace/startrace/bpfgen/ir"
 
+// The most costly way through a function, in which loops are replaced by their heads.
+
 // ways are the ways through a function, in which loops are replaced by their
 // heads one after the other.
 type ways struct {

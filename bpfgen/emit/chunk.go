@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/regalloc"
 )
 
+// The order in which the blocks of a program are laid out, so that few jumps are taken.
+
 // A chunk is a run of instructions with one way in: the code of a block, or
 // the moves of an edge that neither end of the edge can take.
 type chunk struct {

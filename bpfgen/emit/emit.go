@@ -18,6 +18,9 @@ import (
 	"github.com/startrace/startrace/bpfgen/regalloc"
 )
 
+// Instructions of a function whose registers are allocated: branches, jumps and their distances, exit, and the script's
+// line of each.
+
 // A Line says where the instructions from number Insn on come from, up to the next Line: from the place Pos of the
 // script. Insn counts raw instructions: a 64-bit load is two.
 type Line struct {

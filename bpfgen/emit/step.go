@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/regalloc"
 )
 
+// The bytes of each single instruction: constants, arithmetic, loads, stores, atomic operations, calls.
+
 // step emits one step of the allocation.
 func (e *emitter) step(s *regalloc.Step) {
 	dst, src := asm.Register(s.Dst), asm.Register(s.Src)

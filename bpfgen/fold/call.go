@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// What builtins and methods of strings give of constants: bool, int, abs, len, min, max, startswith, strip.
+
 // A Function is what a builtin gives of arguments that are constants; false where that is not known here.
 type Function func(args []plan.Value) (plan.Value, bool)
 

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Comparisons of constants: `==`, `<`, `in`.
+
 // Equal is x == y; ok: it is known.
 func Equal(x, y plan.Value) (eq, ok bool) {
 	if x == nil || y == nil {

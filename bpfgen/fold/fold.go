@@ -19,6 +19,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The constants of the compiler: FAULT, truth, which may change, which are the same, the names of their types.
+
 // Fault is the constant FAULT of scripts.
 const Fault = plan.Builtin("FAULT")
 

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Numbers at the edges of 64 bits, and the numbers of a range().
+
 // IsWord reports whether i has a place in 64 bits, with a sign or without.
 func IsWord(i plan.Int) bool { return i.Big.IsInt64() || i.Big.IsUint64() }
 

@@ -8,6 +8,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// What operators between constants give, and with which operands they are errors: division by 0, shifts that are too
+// far.
+
 // MaxShift is from where on the interpreter refuses to shift (go.starlark.net, eval.go).
 const MaxShift = 512
 

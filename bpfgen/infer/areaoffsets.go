@@ -5,6 +5,9 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// The offsets in the kernel's structs that lead from an address of a process to the file that is mapped there, for
+// walks along user stacks.
+
 // areaOffsets finds what leads from a part of a program's memory to its file, in the kernel with these types. The time
 // of the last change has had several names.
 func areaOffsets(btf *kernel.BTF) (*tree.AreaOffsets, error) {

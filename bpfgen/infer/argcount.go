@@ -2,6 +2,8 @@ package infer
 
 import "github.com/startrace/startrace/internal/plan"
 
+// e.args[n] at points of which some have fewer arguments: it is None there.
+//
 // An argument that only some of the matched points have is None at the others, by its name (probe.someArgs) and by its
 // number.
 

@@ -6,7 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/points"
 )
 
-// The names of the arguments that the points of a probe have.
+// The names of arguments where a probe has several points: which only some of them have, and how messages call the
+// points.
 
 // someArgs reports whether another point of the probe has an argument of
 // that name: then it is None where it is missing.

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// e.args and e.ret of tracepoints, system calls and raw tracepoints, by the tracepoint's format or BTF.
+
 // tracepointArgs is e.args by a tracepoint's format.
 type tracepointArgs struct{ tp *kernel.Tracepoint }
 

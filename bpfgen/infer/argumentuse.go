@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// An argument of a system call that the kernel does not look at is None, as the mode of open without O_CREAT.
+
 // takenArg is the argument v of a call as the kernel takes it. Whether a call uses an argument can depend on another
 // one (spec). Of an argument that it does not use the register has what the program left there, so that is None here,
 // and 0 for a mode. arg gives the argument with the number i.

@@ -6,8 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// This file keeps which probes read a container in their kernel halves, and which handlers change one in user space:
-// latechanges.go says what follows from that.
+// Which probes read a container in kernel halves, and which handlers change one in user space, as latechanges.go needs
+// it.
 
 // An asker is a probe whose kernel half reads a container.
 type asker struct {

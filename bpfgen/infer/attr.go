@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// x.name and x[i] in kernel halves, of all sorts of values: events, structs, records, constants, bytes, dicts.
+
 // attr is x.name.
 func (b attributes) attr(x val, name string, pos plan.Pos) val {
 	v := b.attribute(x, name, pos)

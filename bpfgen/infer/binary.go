@@ -13,6 +13,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Operators between values in kernel halves: arithmetic, `==`, `<`, `in`; comparisons of None and FAULT, of texts,
+// tuples and records, with the hints about them.
+
 // binary applies an operator.
 func (b operators) binary(op syntax.Token, x, y val, pos plan.Pos) val {
 	if v, ok := folded(op, x.c, y.c); ok {

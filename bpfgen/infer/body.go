@@ -13,6 +13,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The walker of one kernel half: its variables, blocks and limits, as how deep calls (`maxInline`) and loops
+// (`maxUnroll`, `maxLoop`) may be.
+
 // body is the walker of a kernel half: it makes the tree of one program.
 // Expressions are made lazily: nothing is emitted until a statement needs it,
 // so a read stands behind the filter that precedes it in the script. What

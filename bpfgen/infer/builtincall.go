@@ -15,6 +15,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The trees of calls of builtins and methods in kernel halves: abs, len, bool, int, hasattr, getattr, startswith,
+// strip, record, update.
+
 // call is f(args), or by truth a value that is true where that is.
 func (b walker) call(x *syntax.CallExpr, truth bool) val {
 	pos := x.Lparen

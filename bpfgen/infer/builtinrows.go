@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The table of builtins: for each name of a builtin a row that says what it is in a kernel half and in a user half.
+
 // What the arguments of builtins are.
 var (
 	anInt    = [][]string{{"int"}}

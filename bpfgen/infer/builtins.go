@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// What a row of the table of builtins has, and what others ask of the table.
+
 // A builtin is what a function that scripts can call is in either half: a row of rows (builtinrows.go). Its document is
 // in package builtins, with what it does in user space.
 type builtin struct {

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Calls of the script's own functions in kernel halves: parameters, closures, bodies walked in place or as subprograms.
+
 // A closure is a function defined inside a kernel half.
 type closure struct {
 	def      *resolve.Function

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The warning about a comparison of the name of a system call with a text that names none.
+
 // warnNoCall warns of a comparison that is never true: of the name of a system call, or of its point, with a text that
 // names no system call. Some such texts are functions that only C libraries have.
 func (b operators) warnNoCall(label, s string, pos plan.Pos) {

@@ -1,5 +1,7 @@
 package infer
 
+// Sets of what a user half takes of the event (captures), united where a variable is one of several values.
+
 func oneCapture(c capture) *captures {
 	return &captures{one: c, leads: !isText(c.v), points: c.v.typ().Leads()}
 }

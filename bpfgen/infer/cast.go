@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// cast(TYPE, p): an address as a pointer to a type, or a number in the bits of a type.
+
 // callCast is cast("struct sock", p): p as a pointer to that type. With a type of
 // numbers it is C's conversion: cast("unsigned char", n) is n & 255. Of FAULT it is FAULT.
 func callCast(b *body, args []arg, pos plan.Pos) val {

@@ -14,6 +14,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Messages about what is sure to fail in a user half, found when the script is compiled: fields, operators, indices,
+// elements.
+//
 // A handler in user space is run by the interpreter, which would tell of a field of a number, or of a text and a number
 // that are added, at the first event. The types of parts of the event are known before, so what is certain to fail is
 // said when the script is compiled. Where a type is not known, or may be another one, nothing is said.

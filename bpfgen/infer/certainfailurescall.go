@@ -12,6 +12,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The same messages about calls: builtins, formats of printf, methods of strings, add() of aggregations, wrong
+// arguments.
+
 // checkBuiltin is about the call of a builtin; vals are the values of its arguments.
 func (u certainty) checkBuiltin(f *builtin, x *syntax.CallExpr, vals []uval) {
 	fn := f.name

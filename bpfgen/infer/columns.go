@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// The check that by= of an aggregation names as many columns as its keys have parts.
+
 // checkColumns compares the keys of aggregations with the columns that by= names, when all uses are known: output would
 // have columns without names, or names without columns.
 func (u *unit) checkColumns() {

@@ -2,6 +2,8 @@ package infer
 
 import "github.com/startrace/startrace/internal/plan"
 
+// For tests, handlers that run on both sides: which containers can be compared then.
+//
 // For tests a handler can be placed on both sides (plan.InBoth). The kernel's containers are then changed by the
 // kernel half, those of the script by the user half, and in the end they must hold the same. A container that is also
 // changed by what runs on one side only is not compared, nor one that is changed by a handler which reads such a

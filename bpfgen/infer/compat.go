@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Whether a system call is one of a program of 32 bits (e.compat), and the number of such a call.
+
 // isCompat is whether the thread is in a call of the 32-bit interface; nil where that cannot be known.
 func (b memory) isCompat(pos plan.Pos) *tree.Expr {
 	mark := points.CompatMark(b.u.facts)

@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Structs in the memory of programs of 32 bits.
+// Fields of structs in the memory of programs of 32 bits, by the kernel's compat types.
 
 // narrowField is a field of a struct in the memory of a program of 32 bits: FAULT where the kernel's types do not have
 // it.

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Conditions in kernel halves, and what each outcome proves about variables.
+
 // A cond is a condition: known while compiling, or a bool of the tree, with
 // what either outcome proves about variables.
 type cond struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Conditions that are made of others, with what either outcome proves about variables.
+// and, or, not and x == None in kernel halves, with what they prove about variables; refuses `s == "a" or "b"`.
 
 // cond gives the truth of x.
 func (b walker) cond(x syntax.Expr) cond {

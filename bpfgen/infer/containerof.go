@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// container_of(p, TYPE, MEMBER): the struct whose member lies at p.
+
 // callContainerOf is container_of(p, "struct T", "member"): the struct whose
 // member lies at p.
 func callContainerOf(b *body, args []arg, pos plan.Pos) val {

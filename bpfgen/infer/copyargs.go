@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// e.args of a copy of a function that was inlined.
+
 // copyArgs is e.args of a copy of a function that was inlined: its parameters are variables, of which debug information
 // says where they are.
 type copyArgs struct {

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Arrays of C whose length the program computes (`int list[n]`), as variables of programs.
+//
 // Arrays of C whose length the program computes, `int list[n]`, are lists of the program (programlist.go): debug
 // information tells where their length is. An index behind the end is FAULT, and so is each where the length is not
 // kept. In `short grid[n][m]` the second length is needed for the place of a row.

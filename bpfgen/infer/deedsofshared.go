@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Which tables and cells a function of the script may change, by itself or by what it calls.
+//
 // Which tables and cells a function of the script may change, itself or by what it calls. A function that only reads
 // them is no reason to refuse or warn:
 //

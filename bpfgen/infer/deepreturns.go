@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The program that counts calls of user functions so deep that the kernel does not see their return (64 on one stack).
+//
 // The kernel replaces the return addresses of 64 calls on one stack and leaves those further in alone, without a
 // word (prepare_uretprobe, kernel/events/uprobes.c). Where only returns are probed nobody else sees these calls
 // begin, so a program at the entry, where the kernel has its breakpoint in any case, counts them by the number of

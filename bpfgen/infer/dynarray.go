@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Dynamic arrays in the records of tracepoints (`__data_loc u64[] addrs`), their elements and length.
+
 // A dynArray is an array of ints in a tracepoint's record that has another length in each event: `__data_loc u64[]
 // addrs`. As a value it is a tuple of its first maxArray elements.
 type dynArray struct {

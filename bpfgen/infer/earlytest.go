@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// The test of -p and -c stands before the functions of an event() where that is possible.
+//
 // The function of an event runs for each event at its points, and what it takes costs: a stack of a process that is not
 // traced, walked and kept, is room that those of the traced one do not have. So the process is tested before the
 // function runs, unless the test wants its result (a pid of the event's own) or the function notes something of all

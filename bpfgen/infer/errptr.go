@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Pointers of the kernel that are errors (ERR_PTR): comparisons with negative numbers, and errno(p).
+//
 // A pointer of the kernel can be an error: ERR_PTR(-ENOENT) is the address of the
 // highest 4095 bytes (include/linux/err.h). Compared with an int it is that negative
 // number, as readers see it (starlark/value), and every other pointer its address.

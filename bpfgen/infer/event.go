@@ -14,6 +14,9 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
+// The attributes of e, as e.pid, e.ppid, e.args, e.ret: their names and types, which points have them, and messages
+// about names that are wrong.
+
 func (e *event) what() string { return "the event e" }
 
 // builtinFields are the fields that every event has.

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// File, arguments and environment of execve (e.args.argv), also at the end of the call.
+
 // read is the value v of a call as the new program has it in its memory. slot is what the start of the call could read
 // of it. nil: the new program does not have it.
 func (n *newImage) read(b *body, st *spanState, v val, slot *tree.Expr) *tree.Expr {

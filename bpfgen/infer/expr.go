@@ -13,6 +13,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Expressions in kernel halves: literals, names, tuples, -x and ~x, `x if c else y`, and messages about those that no
+// kernel half has.
+
 // expr gives the value of an expression.
 func (b walker) expr(x syntax.Expr) val {
 	switch x := x.(type) {

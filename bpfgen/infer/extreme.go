@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// min() and max() in kernel halves.
+
 // extreme is min or max.
 func extreme(op tree.Op) func(*body, []arg, plan.Pos) val {
 	return func(b *body, args []arg, pos plan.Pos) val {

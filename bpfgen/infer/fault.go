@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// FAULT in kernel halves: a value that could not be read, carried through operators and choices.
+
 // faultT is the type of the constant FAULT: None or FAULT, without a value.
 var faultT = types.NoneT.OrFault()
 

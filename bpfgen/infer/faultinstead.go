@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// What would end a kernel half gives FAULT where only user space decides whether it is reached.
+//
 // What ends a handler of the kernel must not end an event on its way to user space: whether the value is reached there
 // only user space decides. So what the kernel reads for a user half is FAULT where it would need what is not there. The
 // same expression in user space, computed before the value is taken, is the error that the script's author sees.

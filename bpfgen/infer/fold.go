@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Operators, builtins and methods on constants, folded by package fold in both halves.
+
 // folded is x op y of constants.
 func folded(op syntax.Token, x, y plan.Value) (val, bool) {
 	if x == nil || y == nil {

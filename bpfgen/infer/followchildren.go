@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The programs that keep the table of processes that -p and -c trace: forks and ends of children.
+
 // followSeveral adds the table of the processes that are traced.
 func (u *unit) followSeveral() {
 	u.follow = &followedProcs{u.followID}

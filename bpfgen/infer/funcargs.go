@@ -11,9 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// This file reads the arguments and the results of functions where the ABI says
-// that they are: a register, several, the stack, or memory that a register leads
-// to. Programs of trampolines get them as words that the kernel copied.
+// e.args and e.ret of functions, read where the ABI has them: registers, the stack, memory. Programs of trampolines get
+// them as words that the kernel copied.
 
 func (a *funcArgs) names() []string {
 	a.f.ask("")

@@ -9,9 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/signature"
 )
 
-// This file reads the arguments and results of user functions, which are words:
-// e.args[i] is the i-th of those that the function is called with. Without debug
-// information they are the integer registers in turn, then the stack.
+// Arguments and results of user functions that are single words: width, sign, parts of words. Without debug information
+// they are the integer registers in turn, then the stack.
 
 // userArg is word i, at the entry.
 func (a *funcArgs) userArg(b, from *body, i int, pos plan.Pos) val {

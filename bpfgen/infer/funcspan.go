@@ -10,10 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// This file makes the programs of func:NAME and ufunc:BINARY:NAME: one at the
-// entry, one at the return, for each set of functions for which the probe does
-// the same. Calls of functions nest, so their entries are kept by thread and
-// depth (tree.Span.Nested).
+// The programs of func: and ufunc:, at entry and return of functions, joined for functions for which they do the same.
+// Calls of functions nest, so their entries are kept by thread and depth (tree.Span.Nested).
 
 // sessionIsReturn is the function by which a program that runs at the entry and
 // at the return knows where it is (kernel/trace/bpf_trace.c, 6.10). It takes

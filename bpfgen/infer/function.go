@@ -5,10 +5,10 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
-// This file makes the programs of probes of functions. A pattern can match
-// hundreds; those for which the probe does the same share a program, as system
-// calls share a variant: the walk for one function notes what it asked about
-// it (access), and others for which the answers are the same join it.
+// The programs of fentry:, fexit:, kprobe:, uprobe: and uretprobe:, shared by functions for which they do the same. A
+// pattern can match hundreds; those for which the probe does the same share a program, as system calls share a variant:
+// the walk for one function notes what it asked about it (access), and others for which the answers are the same join
+// it.
 
 // A funcProgram is a program with the walk's questions.
 type funcProgram struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A function as the walk of a program sees it. Its questions are noted: see sameanswers.go.
+// e at a function's entry or return, and e.goid. Its questions are noted: see sameanswers.go.
 
 // funcEvent is e at a function's entry or return.
 func funcEvent(b *body, fs *points.Functions, f *funcView) *event {

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Interfaces of Go: the name of the type in it, what it holds, and the text or number of an error (`errorForms`).
+//
 // An interface of Go is two words: the address of its type's description, or of a table that leads to it, and the
 // address of what it holds. The name of the type is read from the description, in the memory of the process: so it is a
 // string like any other, in filters and keys too, and needs no list of all types in user space. Descriptions lie

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Values of Go that C has nothing like: maps, channels, time.Time, and embedded fields.
+//
 // Values of Go that C has nothing like. A map, a channel and an interface are records that say what they are, and None
 // where they are nil; a time is the ns since 1970. Their parts are read where a script asks for them, as those of the
 // pointer or the struct that the value is in memory.

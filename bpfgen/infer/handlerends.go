@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// fail() and exit() in user halves of which the kernel makes a part: what may end the handler before a change.
+//
 // fail() and exit() as statements of a handler end the kernel's part of it (kernelcut.go). Elsewhere, as in a function
 // that the handler calls, they are user space's alone. So the kernel makes no change that such a one may come before.
 

@@ -64,6 +64,8 @@ import (
 	"github.com/startrace/startrace/internal/until"
 )
 
+// Plan, the entry of the package: it walks all probes until no type changes, and what its caller decides (Options).
+
 // Options are what the caller decides beside the plan and the kernel. The zero value is a unit for itself, without
 // points in user programs.
 type Options struct {

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// e and e.args at iter: points, whose programs run in the process that reads the list.
+//
 // An iterator's program runs for each entry of a list of the kernel's, in the
 // reader's context: what concerns the current process would be startrace's. So
 // e.pid and its like are those of the entry's task, and where the entry is no

@@ -7,8 +7,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// A part of a handler is cut out of its text: the changes, the conditions and loops around them, the returns before
-// them, and what gives a value to the variables in all these.
+// How changes, with the conditions, loops and returns around them, are cut out of the text of a user half, each form of
+// a statement.
 
 // A cutter cuts a part out of the statements of a handler.
 type cutter struct {

@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Which changes of tables and cells the kernel makes for a user half, before it sends the event.
+//
 // The kernel's part of a handler in user space are its changes of what kernel halves read, with the conditions and
 // loops around them. Of
 //

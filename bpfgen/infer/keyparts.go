@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Parts of a container's key that are None when the script is compiled disappear.
+//
 // A part of a key that is None when the script is compiled, wherever the container is used, disappears:
 // wait[e.pid if each else None]. That must not depend on where a handler runs, so user halves tell, too, which parts
 // they give. Any other None is a part of the key as in Starlark.

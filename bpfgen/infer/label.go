@@ -10,6 +10,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Labels in kernel halves: errno(), names(), strftime() and others that only readers see as text; inet(), mac(),
+// matches().
+//
 // Labels stand for text that only user space can make: the kernel half keeps
 // the raw value, whoever reads it sees the text.
 

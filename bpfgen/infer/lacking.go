@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The message that a container, or an entry of it, has nothing of a name.
+
 // lacking says that a container, or one entry of it, has nothing of a name; "" where it has.
 func lacking(c *plan.Container, entry bool, attr string) string {
 	names := attrs.OfContainer(c, entry)

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The warning that a user half changes a table or cell too late for the kernel half of another probe that reads it.
+//
 // A handler in user space can change what kernel halves of other probes read, as their filters:
 //
 //	def started(e):

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Points that come later, because a module was loaded or a file was replaced: what a unit for only these needs.
+//
 // A later unit of a plan has the points that are new since the earlier ones were made, because a module was loaded.
 
 // begin prepares for the points of a probe.

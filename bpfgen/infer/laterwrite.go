@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The refusal of a change in a user half of what where= of the same probe reads.
+//
 // A filter runs when the event happens, a user half some milliseconds later. A handler of user space that writes what
 // its own filter reads is meant to change what the filter says of the next event, but many have passed by then. So the
 // kernel does it, before it sends the event. Where it cannot, that is refused, with what to write instead. The same

@@ -11,6 +11,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Types of the libraries of C++ and Rust that stand for something else: smart pointers, optionals, wrappers, sizes of
+// containers.
+//
 // Classes of C++'s library that are read as what they stand for: a std::unique_ptr and a std::shared_ptr as the pointer
 // in them, a std::optional as what it holds, or None. So are the types of Rust's library. Of containers that are no
 // lists the number of elements is read. What they are made of is known by the names of members (of libstdc++ since gcc

@@ -10,8 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// A list of numbers of a program as a value: bytes that the kernel reads and readers make a tuple of. A list of other
-// elements is no value as a whole.
+// A list of numbers of a program (slice, vector) as a value, and its length. A list of other elements is no value as a
+// whole.
 
 // numbers is the label of the elements as an array of them; false where they are no numbers.
 func (l listType) numbers(btf *kernel.BTF) (label string, ok bool) {

@@ -14,9 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// This file reads the variables that are in sight at a place in a program, e.vars, where debug information says that
-// they are (package location): in memory, in a register, computed of these, in fragments. What is in none of them is
-// FAULT.
+// e.vars and e.globals: variables of programs by their places (registers, memory, expressions of DWARF, pieces). What
+// is in none of them is FAULT.
 
 // varsObj is e.vars.
 type varsObj struct {

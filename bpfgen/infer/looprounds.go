@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// How many rounds a loop over a computed range can have at most, as range(n % 4).
+
 // mostRounds is how many rounds a computed loop can have by the form of its range, as range(n % 4) has 3: the verifier
 // is then asked to follow no more. It is at least 1: a loop without a round would have no body to follow.
 func mostRounds(from, to val, step int64) int64 {

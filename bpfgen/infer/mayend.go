@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// Which operations can end a handler: values that are not there, division by 0.
+//
 // What can end a handler, asked of the tree: a value that is not there where one is needed, and the operators that are
 // errors with some operands (fold.Fails says with which, for both halves).
 

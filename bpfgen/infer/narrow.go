@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// What a test for None proves of variables, fields of events and records, and elements of tuples.
+//
 // A test for None narrows what it asks, as far as it holds: a variable, or a part of a record, a tuple or an event that
 // a variable has, as a field of the event's start. That part is one value for good, so that the next use has what was
 // tested:

@@ -2,6 +2,8 @@ package infer
 
 import "slices"
 
+// Numbers as runs from a first to a last one, for tests of names.
+
 // A run is all the numbers from first to last.
 type run struct{ first, last int64 }
 

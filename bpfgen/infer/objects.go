@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/signature"
 )
 
-// What exists only while compiling: things with parts that the script asks for by a name or an index.
+// What exists only while compiling: structs, arrays, memory, rows of containers, e.args, e.regs, methods.
 
 // A method is x.name where x has methods; call says what it does.
 type method struct {

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// All changes of one table or cell are made on one side, the kernel's or user space's.
+//
 // All changes of one table or cell are made on one side, those of several handlers, too. Where one handler changes it
 // late, the kernel would make the change of another's later event before that, and the late one would overwrite it for
 // good; and a handler that reads it would find what a later event has set. So then the changes of the others are late

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The warning about a comparison with a constant outside of what the value's type can hold.
+
 // warnOutOfRange warns of a comparison that has the same result whatever the value is, since the constant lies outside
 // of what its type can hold. In
 //

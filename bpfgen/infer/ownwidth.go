@@ -14,6 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// How many bits %x and other unsigned verbs show of a negative int: the width of its field.
+//
 // The verbs of printf for unsigned numbers (%x of -100) show the bits of a negative int, as many as its field has. An
 // int of user space does not know from which field it is, so the compiler says it of each place where one is shown so
 // (plan.UserHalf.Widths). Points of a probe can differ in it: each record has widths of its own, which are known when

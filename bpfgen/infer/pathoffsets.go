@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// The offsets in the kernel's structs by which path() walks to the root of the file systems.
+
 // PathOffsets finds what a walk to the root of the file systems reads, in the
 // kernel with these types.
 func PathOffsets(btf *kernel.BTF) (*tree.PathOffsets, error) {

@@ -8,8 +8,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Pieces of memory whose lengths a script says: mem(p, n) and cstr(p, n). A length is a constant, or it is computed at
-// the event. Of a computed one no byte is read behind the end that it tells.
+// mem(p, n) and cstr(p, n): memory and strings of a length that the script says, and their limits (`maxMem`, `maxStr`).
+// A length is a constant, or it is computed at the event. Of a computed one no byte is read behind the end that it
+// tells.
 
 // callMem is mem(address, n).
 func callMem(b *body, args []arg, pos plan.Pos) val {

@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// What a pointer points to.
+// What a pointer points to: its type, p[i], pointers spelled in C.
 
 // pointerTo is the type of a pointer to id.
 func (b memory) pointerTo(id kernel.TypeID, pos plan.Pos) types.Type {

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// e at each kind of point: the case of `eventAt` for tracepoints, functions, samples and others, and e.addr.
+
 // eventAt is e at a target with a program of its own, in that program: what is there depends on the target's source.
 func (b *body) eventAt(t *points.Target) *event {
 	switch s := t.Source.(type) {

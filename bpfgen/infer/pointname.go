@@ -14,6 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// e.func and e.probe of programs that serve several points, by the cookie with which they are attached.
+//
 // A program that serves several points knows at which of them it runs by the
 // cookie that it was attached with: the numbers of the names of its function and
 // of the point (see nameTable). Readers see the name. Where the kernel has no cookies (before 5.15) each

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The walk of one probe: event functions, -p, where= (with its warnings), kernel=, the handler, keep of open calls.
+
 func newProbe(u *unit, p *plan.Probe) *probe {
 	pr := &probe{u: u, p: p}
 	pr.handler = &placedFunc{pr: pr, name: "handler", fn: p.Handler}

@@ -7,7 +7,7 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
-// The programs of a probe: those of each of its targets.
+// The programs of a probe, one for each target, and the refusal of start= where events have no start.
 
 // walk makes the programs of the probe. What is wrong is noted; the other
 // probes are walked all the same.

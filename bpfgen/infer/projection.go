@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Which values of the event a user half needs: they become the fields of its record.
+//
 // Sending an event is decided in two steps, because which fields a record has is known only when the function was
 // walked for all points of the probe.
 //

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// What nobody reads is not computed: assignments to variables, fields of records.
+
 // prune drops assignments to variables that nothing reads, so that fields of
 // a record that no consumer uses are not read either. It repeats until
 // nothing changes: one unused value may be the only use of another.

@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// The words by which messages say what a value is read of: `args.n`, `struct task_struct.pid`.
+
 // whole is what a field is read of, in words for people: "args.", "struct task_struct.".
 func (b memory) whole(x val, name string) (string, bool) {
 	switch o := x.obj.(type) {

@@ -2,6 +2,8 @@ package infer
 
 import "go.starlark.net/syntax"
 
+// The refusal to assign a field of the event.
+
 // readOnly refuses to assign a field of the event, or of what it leads to.
 func readOnly(x *syntax.DotExpr, of val) {
 	what := dotted(x)

@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// How a walk ends, by refusal or by mistake, and how mistakes, warnings and notes are kept.
+//
 // How a walk ends, in the words of package refusal, and what is noted of it.
 
 // refuse ends the walk: what stands at pos cannot run in the kernel.

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Strings in structs that registers hold (char[n]).
+
 // chars is a char[n] that registers hold, or that debug information has as a constant: a string, as it is in memory.
 func (s *regStruct) chars(b *body, n int, pos plan.Pos) val {
 	e := &tree.Expr{Op: tree.OpChars, Type: types.StrOf(n + 1), Pos: pos}

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Structs, unions and arrays whose bytes are in registers: members, bit-fields, numbers of 128 bits.
+
 // wordAt is the part of a word that has size bytes of the struct from at on, in the program b; false: no word has them.
 func (s *regStruct) wordAt(b *body, at, size int, pos plan.Pos) (*tree.Expr, bool) {
 	for _, w := range s.words {

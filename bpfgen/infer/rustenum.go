@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Enums of Rust with something in their variants: x.variant, members, Option and Result.
+//
 // Enums of Rust whose variants have something in them. An Option is what is in it, or None, as a std::optional is. Of
 // others x.variant is the name of the variant, and each variant is a field: what is in it, and None where the enum is
 // another one. A variant whose members have names is a struct, whose address it is, and others are a tuple, or what is

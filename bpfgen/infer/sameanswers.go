@@ -10,7 +10,7 @@ import (
 	"github.com/startrace/startrace/internal/signature"
 )
 
-// A walk notes what it asks about a function. Functions with the same answers share a program.
+// What a walk asks about a function (arguments, variables), so that functions with the same answers share one program.
 
 // functionAnswer gives what a program depends on: see access.
 func functionAnswer(p *points.Function, question string) string {

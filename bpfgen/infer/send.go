@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// What a probe without a handler sends: the fields of its line by default.
+
 // sendDefault sends what a probe without a handler prints: what kernel=
 // returned, or the usual fields of the event.
 func (pr *probe) sendDefault(b *body, ev *event, t *points.Target) {

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// send_signal(n) in kernel halves.
+
 // maxSignal is _NSIG of Linux.
 const maxSignal = 64
 

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Functions of event() that several probes use: what they may not do, as adding to a container.
+//
 // Each probe runs the functions of its events for itself. Of an event that several probes have they run several times:
 // what one of them has taken from a table the next one does not find, and what they add is added each time. So such a
 // function may change only what is the same when it has been done twice.

@@ -9,9 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// This file makes the programs of span(start, end, key=): one for each start
-// point, which opens an entry, and one for each end point, which takes it and
-// goes on with what the probe does.
+// The programs of span(start, end, key=): opening an entry, taking it at the end, e.elapsed.
 //
 // What the end needs of the start (e.start…) becomes a slot of the entry. The
 // walk of an end is bound to one start, so it is repeated for each of them. As

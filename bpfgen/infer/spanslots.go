@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// What the end of a call needs of its start, decided when unused values are dropped: the slots get new numbers.
+//
 // What the end of a call needs of its start is known for sure only when prune has dropped what no consumer uses: the
 // function of an event may put more into its record than the handler reads. So the slots of spans of calls are given
 // out anew behind that. Of

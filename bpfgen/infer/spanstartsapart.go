@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Spans with several start points of which the end makes different things: a branch for each of them.
+//
 // Where the start points of a span differ in what its end makes of them, the
 // entry keeps which of them it was, and the end's program has a branch for each.
 

@@ -6,7 +6,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// What the program at the end of a span gets from the one at its start: a slot of the entry for each value.
+// What the end of a span gets from its start: a slot of the entry for each value.
 
 // bring makes a value of the start a slot of the span.
 func (st *spanState) bring(b *body, v val) val {

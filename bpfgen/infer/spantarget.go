@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// -p and -c with spans: whose process decides, that of the start or of the end.
+//
 // Which events of a span are shown, with -p and -c, is decided by e.pid, which is that of the end. Where the two belong
 // together by thread it is that of the start, too: then the start is tested, and those of other processes leave no
 // entry. Of a span with a key the start may be another process's doing, as a signal is sent by one process and

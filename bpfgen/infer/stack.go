@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// e.stack() and e.ustack() in kernel halves: number of frames, which frames of tracing itself are left out.
+
 // stack is e.stack(n) or e.ustack(n).
 func (b memory) stack(name string, args []arg, pos plan.Pos) val {
 	n := int64(wire.MaxStack)

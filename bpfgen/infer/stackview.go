@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// s[i], len(s) and the attributes of a stack, which only user space knows.
+//
 // What a stack has is known where its addresses get their names, in user space. A kernel half that asks for a frame of
 // it, for a part of a frame or for how many there are keeps the stack, with a label that says what readers see of it:
 // "frame:0", "frame.name:0", "len". So a view is stored, sent and a key as a stack is, and is not computed with.

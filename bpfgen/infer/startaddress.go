@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// Numbers that the end of a span computes of its start are computed at the start where they may be addresses to read.
+
 // addressAtStart gives the program at the start of a span where a sum or a difference is of what is known there: it may
 // be an address, and what lies at an address that is rooted in e.start is read at the start. A sum that can fail is
 // made where the script has it: it must not end the program at the start.

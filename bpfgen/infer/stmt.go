@@ -12,6 +12,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Statements in kernel halves: assignments, x op= v, if, return, unpacking, nested functions, and variables at
+// branches.
+
 // stmts walks statements and reports whether control reaches their end.
 func (b walker) stmts(list []syntax.Stmt) bool {
 	for _, s := range list {

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// What a `char **` points to as a list of strings, as the argv of execve, and its limit (`maxStringList`).
+
 // maxStringList bounds the bytes of a list of strings.
 const maxStringList = 1024
 

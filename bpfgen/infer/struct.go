@@ -11,6 +11,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Fields of structs in memory (p.name), elements of arrays, bit-fields, strings of `char *`: how they are read by their
+// types.
+
 // value is the address. What lies in a struct that a null pointer leads to, or one
 // that could not be read, has none.
 func (p memPlace) value(_ *body, pos plan.Pos) *tree.Expr {

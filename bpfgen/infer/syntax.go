@@ -11,7 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// What the text alone says: where a node stands, which names it has, what it assigns.
+// What the text of a function alone says: where a node stands, which variables it assigns, which names it has.
 
 func unparen(x syntax.Expr) syntax.Expr {
 	for {

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The programs of syscall:NAME at the start and the end of calls, with a variant for each call that differs.
+
 // systemCalls makes the two programs of syscall:NAME. System calls for which
 // the probe does the same share a variant.
 func (pr *probe) systemCalls(t *points.Target, s *points.SystemCalls) {

@@ -11,7 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The arguments and the result of one system call. Each question is noted: calls with the same answers share a program.
+// e.args and e.ret of syscall: points: registers, memory behind them, calls of programs of 32 bits. Each question is
+// noted: calls with the same answers share a program.
 
 func (a *syscallArgs) note(question string) {
 	a.shared.log = append(a.shared.log, access{question, answer(a.sc, question)})

@@ -9,8 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A walk may come to nothing: a handler turns out not to run in the kernel, a loop is walked to see what its variables
-// become, a function for its value alone. What was learnt on such a walk is taken back.
+// What a walk has learnt is taken back when it comes to nothing: a handler turns out not to run in the kernel, a loop
+// is walked to see what its variables become, a function for its value alone.
 
 // A mark is a point in a walk to which it can come back, with all that was known there.
 type mark struct {

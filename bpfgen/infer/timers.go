@@ -8,8 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// What a handler gives to every(), after() or at_exit() runs at a time of its own: what it changes is no late change of
-// the event. Other functions inside a handler run with it, as the key of sorted().
+// What a handler gives to every(), after() or at_exit() runs later, and changes nothing at the event. Other functions
+// inside a handler run with it, as the key of sorted().
 
 // givesToTimer notes the functions that are given to a timer.
 func (u arguments) givesToTimer(f *builtin, x *syntax.CallExpr) {

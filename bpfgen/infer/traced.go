@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The test in the kernel of -p, -c, --cgroup, --container and --user, that leaves out startrace itself; e.traced.
+
 // targetTest is -p, -c, --cgroup, --container, --user and the exclusion of the tracer itself.
 func (pr *probe) targetTest(b *body, ev *event) {
 	if traced := pr.traced(b, ev); traced != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// What a condition asks of one value: whether it is true, None, FAULT.
+// The truth of a value in kernel halves, and the tests for None and FAULT.
 
 // truth is Starlark's bool(v).
 func (b operators) truth(v val, pos plan.Pos) cond {

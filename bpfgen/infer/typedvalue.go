@@ -9,9 +9,9 @@ import (
 	"github.com/startrace/startrace/internal/signature"
 )
 
-// This file reads the arguments of user functions by their names, and their results, as values of their types, which
-// debug information tells. Types of programs are numbered behind those of the kernel, so fields, elements and strings
-// behind them are read as the kernel's are; but memory that a program's pointer leads to is that of a process.
+// Arguments and results of user functions as values of the types that debug information tells, and FAULT where no place
+// is known. Types of programs are numbered behind those of the kernel, so fields, elements and strings behind them are
+// read as the kernel's are; but memory that a program's pointer leads to is that of a process.
 
 // values are the arguments of a user function that have names and types.
 func (a *funcArgs) values() []signature.Value {

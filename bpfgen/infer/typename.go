@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// The interpreter's name for the type of a value of a kernel half, for type().
+
 // userType is the interpreter's name for the type that v has in user space, "" where it is not known. What may be None
 // or FAULT has the name of what it is otherwise: with these even less can be done. Of what is None nothing is said: a
 // function that gets it mostly tests for it.

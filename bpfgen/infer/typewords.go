@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Types in messages, as scripts know them; comparisons that labels refuse; types of keys and stored values.
+
 // inWords names a type as scripts know it: widths and room are the compiler's
 // affair.
 func inWords(t types.Type) string {

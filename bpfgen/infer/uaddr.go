@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// uaddr("FILE:SYMBOL"): where a symbol of a program is in the memory of the process.
+
 // callUaddr is uaddr("./shop:counter"): where a symbol of a program is in the memory of the process of the event.
 func callUaddr(b *body, args []arg, pos plan.Pos) val {
 	const form = `uaddr("./shop:counter")`

@@ -13,7 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/until"
 )
 
-// What a round over a plan knows, and what comes of it. What a trial may take back of that is learnt (takeback.go).
+// What one round over a plan knows and gives (Result, Types, Placement), what it has learnt of containers, names and
+// spans; the usual room of strings (`defaultStrMax`). What a trial may take back of that is learnt (takeback.go).
 
 // A unit is one round over a plan: each round begins with a new one. Only what is said to live through all rounds is
 // handed from one to the next.

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// The type of a table that is read while no kernel half has told what its values are.
+
 // settle gives a type to the values of tables that are read while no kernel half has
 // told what they are, and reports whether there was one: that of the default of get,
 // or an int. First come the tables that only user space sets. What a kernel half sets

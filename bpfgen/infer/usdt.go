@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/usdt"
 )
 
+// e.args of static probes (usdt:), by the operands of their notes.
+
 // names: an argument of which nobody knows a name is e.args.argN.
 func (a *operandArgs) names() []string {
 	a.f.ask("operands")

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Arguments of calls in user halves: stars, names, defaults, and to which parameters they go.
+
 // A given is an argument of a call in user code: one that is written there, or an element of what a star gives.
 type given struct {
 	name string // "" where it is given by position

@@ -13,6 +13,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Calls in user halves: builtins, functions, methods; what the kernel computes of them (`eitherHalf`), and messages
+// about reads that come too late.
+
 // call walks a call in user code.
 func (u arguments) call(x *syntax.CallExpr) uval {
 	if l, ok := unparen(x.Fn).(*syntax.LambdaExpr); ok {

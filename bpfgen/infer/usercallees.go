@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Which functions a call in a user half may run, where a list, a dict or a condition chooses the function.
+//
 // Which function a call runs can be decided in user space: it comes out of a list or a dict, a condition or a loop
 // chooses it, or it was given as an argument. The functions that it may be are known by where they stand in the script
 // (uval.may), and what each of them takes of the event is read for it. The host asks which one it is, and calls the

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Elements of arrays of structs or pointers as parts of the event that user halves go through.
+//
 // The elements of an array of structs, or of pointers to structs, are parts of the event. User space has their
 // addresses, so what a loop or an unpacking takes of them is read in the kernel, as that of p.sa[0] is.
 

@@ -14,6 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Expressions in user halves, and what of the event each of them needs.
+//
 // A user half is a function that runs in user space, in the interpreter, some milliseconds after the event. By then
 // the event is over: its process may have ended, and what its pointers led to may be gone. So the kernel must send all
 // that the function takes from the event. The walk in this file and its siblings (userstmt.go, userloop.go,

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Functions of the script that a user half calls with constants are computed when the script is compiled.
+//
 // A function of the script that user code calls with constants is computed when the script is compiled, as in kernel
 // halves and by the same walk: where it decides a condition, the branch that is not taken is not looked at, and nothing
 // is sent for it.

@@ -10,6 +10,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Parts of the event that user halves keep in lists, dicts and records are values by then; the refusal to ask for a
+// field of a struct that was kept.
+//
 // Parts of the event that user space keeps in lists, dicts and records, or of which it chooses one, are values by then:
 // a struct is its address. The kernel cannot read there any more, so a script that wants it is refused:
 //

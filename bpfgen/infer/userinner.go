@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Functions and lambdas inside user halves: calls of them, copies, defaults.
+
 // defined is the function of a def, or of a lambda that a name is given.
 func (u arguments) defined(node syntax.Node, name string, def *resolve.Function) uval {
 	f := &inner{node: node, name: name, def: def, outer: u.frame, half: u.half, nested: u.nested}

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Loops and comprehensions in user halves, and what user space needs of the event in them.
+//
 // Loops of user code. User space runs them, so of what a loop assigns nothing is known but from which parts of the
 // event it can come: all of these are sent. A loop over parts of the event themselves, as in
 //

@@ -2,7 +2,7 @@ package infer
 
 import "github.com/startrace/startrace/internal/plan"
 
-// Which tables and cells the values of user code lead to, itself or in what it has captured.
+// Which tables and cells the values of a user half lead to.
 
 // noteContainers notes the tables and cells that a value of user code leads to. reads says that this place only asks
 // them.

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The refusal of reads of memory at what only user space knows, as a function with mem() that is given away.
+//
 // The kernel reads memory of the event before the event is sent. So of what reads there, as cstr, the walk must see
 // each call. A function with such a call is refused where user space calls it by itself, which the walk does not see:
 //

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Parts of the event that the round of a loop chooses in a user half, as e.args[i] for i in range(3).
+//
 // Which part of the event is meant can depend on the round of a loop over constants:
 //
 //	for i in range(3):

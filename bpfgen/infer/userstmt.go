@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Statements of user halves: assignments, if, return.
+
 // stmts walks statements of user code and reports whether their end can be
 // reached.
 func (u *userWalk) stmts(list []syntax.Stmt) bool {

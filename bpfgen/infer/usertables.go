@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Messages when a kernel half and a user half both use a table or cell.
+//
 // A handler that runs in user space comes some milliseconds after its event. With a table that kernel halves write it
 // finds what is there by then: reading that is warned about, and changing it refused, where the author has not said by
 // kernel= which part of the work is the kernel's.

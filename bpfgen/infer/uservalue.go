@@ -14,7 +14,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Values of user code: what is known of them, and from which parts of the event they come.
+// What is known of the values of user halves, and from which parts of the event they come.
 
 func containerIn(of uval) *plan.Container {
 	if ref, ok := of.v.c.(plan.Ref); ok && of.known {

@@ -14,6 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// A value during the walk (val), arguments of calls and methods, and how messages describe a value.
+
 // A val is a value during the walk. Exactly one of these holds:
 //
 //   - c != nil: a constant of the script, a function, a container;

@@ -12,8 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Values as expressions of a program: evaluated here and now, brought over from the start of a span, without None or
-// FAULT, as a number, as an address, one of two.
+// Values as expressions of a program: as a number, as an address, one of two, without None or FAULT.
 
 // present gives v without the possibility of None, for uses that need a
 // value. None must have been excluded by a test; FAULT ends the handler.

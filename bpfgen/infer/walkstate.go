@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The types of what walks of a probe know: probe, event, projection, user walk, captures.
+//
 // What the walks of a probe know: the event and its points, the probe and its functions that are placed, and the walk
 // of user code with its values. What can be done with them stands elsewhere, so that who needs one of these types need
 // not know who else has something to do with it.

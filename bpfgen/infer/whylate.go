@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The reason why the kernel cannot make a change at its place in a user half, and what to do.
+//
 // What the kernel could make, but not at its place, is refused. This file finds what is in the way at the place: the
 // kernel makes changes that stand in the handler, or in functions of the script that the handler calls by their names
 // and that do nothing else.

@@ -2,6 +2,8 @@ package infer
 
 import "github.com/startrace/startrace/internal/plan"
 
+// The refusal of ints that do not fit into 64 bits, and of cells that begin with such.
+//
 // Mistakes in numbers that can be seen when a handler is compiled.
 
 // mustHaveWords refuses ints in v that do not fit in 64 bits.

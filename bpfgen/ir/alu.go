@@ -1,5 +1,7 @@
 package ir
 
+// What each operation of two operands gives, as the machine computes.
+
 // ALU computes an operation of two operands (IsALU2) as the machine does: a quotient by 0 is 0, a remainder by 0 is the
 // dividend, and shifts go by the low six bits (Documentation/bpf/standardization/instruction-set.rst of the kernel).
 func (o Op) ALU(x, y int64) int64 {

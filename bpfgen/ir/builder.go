@@ -2,6 +2,8 @@ package ir
 
 import "math"
 
+// Builder, by which packages write SSA: Begin, Branch, Jump, Unless, Op, Load, Store, Call.
+
 // A Builder writes instructions into one function, block by block.
 //
 // It knows which blocks can be reached: those that a jump or branch from a block that can be reached leads to. After

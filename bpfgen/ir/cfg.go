@@ -5,6 +5,8 @@ import (
 	"slices"
 )
 
+// Blocks of a function: numbers, predecessors, which dominates which, loops.
+
 // NumBlocks is an upper bound of block numbers, for tables.
 func (f *Func) NumBlocks() int { return f.nextBlock }
 

@@ -5,6 +5,8 @@ import (
 	"math"
 )
 
+// The invariants of SSA, checked after each pass with --check.
+
 // A CheckError says which invariant is broken and where.
 type CheckError struct {
 	// Func is the name of the function that breaks an invariant.

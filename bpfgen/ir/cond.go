@@ -1,5 +1,7 @@
 package ir
 
+// Conditions of branches: negated, swapped, computed.
+
 // Holds reports whether x c y.
 func (c Cond) Holds(x, y int64) bool {
 	ux, uy := uint64(x), uint64(y)

@@ -1,5 +1,7 @@
 package ir
 
+// The tree of dominators, by the algorithm of Lengauer and Tarjan.
+
 // findDominators makes the tree, by the algorithm of Lengauer and Tarjan, "A Fast
 // Algorithm for Finding Dominators in a Flowgraph", 1979, the simple version. It takes
 // n log n steps, also where blocks follow each other for long and all lead to one,

@@ -2,6 +2,8 @@ package ir
 
 import "slices"
 
+// Order, predecessors, dominators and loops of a function, kept while its edges stay.
+
 // A flow is what follows from where the edges of a function lead. Passes ask for it again and again, most of them of a
 // function whose edges are as they were: the function keeps it, and looks whether they are before it gives it out.
 type flow struct {

@@ -30,6 +30,8 @@ package ir
 
 import "go.starlark.net/syntax"
 
+// Func, Block, Value, Term and Edge: the types of the compiler's SSA, and its conditions of branches.
+
 // Pos is the place in the script that an instruction comes from.
 type Pos = syntax.Position
 

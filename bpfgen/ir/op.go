@@ -1,5 +1,7 @@
 package ir
 
+// The operations of SSA, a row each: name, operands, effect, result.
+
 // Op is an operation.
 type Op uint8
 

@@ -1,5 +1,7 @@
 package ir
 
+// Groups of operations: arithmetic, loads, stores, which commute, how immediates are written.
+
 // immForm says how the text form writes Value.Imm.
 type immForm uint8
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// The parser of the text form of SSA: functions, blocks, positions.
+
 // The greatest numbers that Parse takes, so that tables indexed by them stay small.
 const (
 	maxValueID = 1 << 20

@@ -5,6 +5,8 @@ import (
 	"slices"
 )
 
+// The parser of instructions and terminators of the text form.
+
 // opNames finds an op, condNumbers a condition by name.
 var (
 	opNames     = map[string]Op{}

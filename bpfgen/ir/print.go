@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// The text form of SSA, as `explain --ir` prints it.
+
 // String gives the text form, which Parse reads.
 func (f *Func) String() string {
 	var s strings.Builder

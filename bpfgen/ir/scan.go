@@ -8,6 +8,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// Tokens of the text form of SSA.
+
 // A tokKind is the kind of a token of the text form.
 type tokKind uint8
 

@@ -2,6 +2,8 @@ package ir
 
 import "iter"
 
+// The operands of blocks and terminators, and how often each value is used.
+
 // Operands yields the places where b names values: in its instructions, then
 // in its terminator.
 func (b *Block) Operands() iter.Seq[**Value] {

@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Where the words of an aggregation lie in its map value: count, sum, extremes, buckets.
+
 // quantilesSub is the precision of quantiles(): buckets are at most 1/8 wide.
 const quantilesSub = 3
 

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Layouts of keys and of values of tables and cells: offsets, strings, tag bytes for None and FAULT.
+
 // Fixed is the layout of a key: all leaves in order, then the tag bytes. A key of which nothing has a value, as an
 // empty record, takes a word all the same: maps have no keys without bytes.
 func Fixed(t types.Type) *wire.Fixed {

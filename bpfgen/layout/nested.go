@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// The layout of the entry of a span that nests, as of calls that call themselves.
+
 // The words before the slots of a nested span's entry. The key is the
 // address of the thread's task or of its goroutine, then the process (u32) and
 // the depth (u32).

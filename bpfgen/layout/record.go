@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// The layout of the record of an event.
+
 // Record is the layout of an event: the header, the fields in order, their
 // tag bytes, then the bytes of strings.
 func Record(number, probe int, names []string, ts []types.Type) *wire.Record {

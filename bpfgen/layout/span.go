@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// The layout of the entry of a span, and its word that says whether it is open.
+
 // SpanBusy is the offset of the word in a span's entry that says whether it
 // is open: 0, or the number of the system call and 1, with what its registers
 // were above SyscallBits; the time of the start in spans of the script.

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// Arithmetic that is several instructions: signed division and modulo, shifts for signs, masks.
+
 // shifts moves the low v.Imm bits up and down again.
 func (l *lowerer) shifts(v *ir.Value, down ir.Op) {
 	n := 64 - v.Imm

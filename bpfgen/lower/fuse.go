@@ -2,6 +2,8 @@ package lower
 
 import "github.com/startrace/startrace/bpfgen/ir"
 
+// A branch on the value of a comparison becomes a branch on the comparison.
+
 // fuse makes a branch on the value of a comparison a branch on the
 // comparison.
 func fuse(f *ir.Func) {

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// Guards of programs at functions that lock tables or rings, so that a program does not wait for itself.
+//
 // Locks of tables and rings are functions of the kernel, and so are those that run with such a lock. A program that
 // stands at one of them can run below another one that has a lock of the same table: it would wait for ever. The kernel
 // keeps kprobes from running below each other, but not below programs at raw tracepoints and trampolines.

@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// The logarithm for histograms, without branches, and its table.
+
 // log2 is the bit length, without branches: all bits below the highest are
 // set, which leaves 65 possible words; the top bits of a product tell them
 // apart, and a table has the answers. Without a table the bits are counted

@@ -13,6 +13,9 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// Run rewrites macro ops to instructions of the machine; what an old kernel lacks; the counter of a site
+// (`OpCountSite`).
+
 // Options say what sequences need to know.
 type Options struct {
 	// ScratchSite is the site that counts programs that found no scratch

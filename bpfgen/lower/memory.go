@@ -2,6 +2,8 @@ package lower
 
 import "github.com/startrace/startrace/bpfgen/ir"
 
+// Zeroing and copying of memory, word by word.
+
 // zero stores words of 0; the last one is v itself.
 func (l *lowerer) zero(v *ir.Value) {
 	dst, n, nought := v.Args[0], v.Imm, l.konst(0)

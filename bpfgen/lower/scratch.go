@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// Scratch memory of programs: how an entry for this CPU is claimed and released.
+//
 // Scratch memory is a per-CPU array of ScratchSlots entries {u64 busy; data}.
 //
 // Programs nest and are preempted, so "per CPU" does not mean "exclusive", and

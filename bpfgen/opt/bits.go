@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// Upper bounds of values, which the verifier knows, too.
+
 // knownBits gives n such that the verifier of every kernel knows that v is
 // below 2^n; 64 if it knows nothing. What only we can know does not count:
 // without its mask the verifier would not accept v as an offset.

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The pass bypass: edges past blocks that only branch on what came with the edge.
+
 // bypass leads edges past blocks that only branch on what came with the edge,
 // where thread does not because values of the block are used behind it:
 //

@@ -2,6 +2,8 @@ package opt
 
 import "github.com/startrace/startrace/bpfgen/ir"
 
+// The pass callZero: a program that ends with 0 keeps the 0 that a call gave.
+
 // callZero ends a program with the result of a call that a branch has just
 // found to be 0, where it ended with the constant 0: the result lies in R0
 // already.

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The pass cse: a value that was computed before is not computed again.
+
 // cse replaces a pure value by an equal one whose block dominates it.
 func cse(f *ir.Func) bool {
 	dom := f.Dominators(f.Order())

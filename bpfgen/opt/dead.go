@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The pass dead: blocks, values and parameters that nothing needs are removed.
+
 // dead removes blocks that cannot be reached, and values and parameters that
 // no effect and no branch needs.
 func dead(f *ir.Func) bool {

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The pass deadStore: stores to the stack that nothing reads are removed.
+
 // deadStore removes stores to the stack that nothing reads before they are
 // overwritten or the program ends. What a helper is given counts as read,
 // also where it only writes: kernels before 6.3 want that to be defined.

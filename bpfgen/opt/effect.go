@@ -2,6 +2,8 @@ package opt
 
 import "github.com/startrace/startrace/bpfgen/ir"
 
+// Which helpers of the kernel only give a value (`pureHelpers`), or always the same one in a run (`steadyHelpers`).
+
 // steadyHelpers give the same whenever one run of a program calls them. By
 // number, from include/uapi/linux/bpf.h: get_smp_processor_id (programs do
 // not migrate), get_current_pid_tgid, get_current_uid_gid, get_current_task,

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// What operations of one operand, and floor division, give of constants.
+
 // evalUnary computes an op of one operand; ok is false if op is none.
 func evalUnary(v *ir.Value, x int64) (c int64, ok bool) {
 	switch v.Op {

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The pass facts: branches that an earlier branch has decided.
+
 // facts decides branches whose condition a dominating branch has decided.
 func facts(f *ir.Func) bool {
 	order := f.Order()

@@ -4,6 +4,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The pass fold: values become cheaper ones or constants; comparisons, memory accesses.
+
 // fold simplifies values in place or replaces them by their operands, and
 // decides branches on constants.
 func fold(f *ir.Func) bool {

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The pass fold for arithmetic: `x * 8` becomes a shift, `x & mask`, joined constants.
+
 // alu simplifies arithmetic of two operands.
 func (o *folder) alu(v *ir.Value) bool {
 	if len(v.Args) == 1 {

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The pass fold for branches: decided, simplified, fused with their comparisons.
+
 // branch simplifies a terminator by one step.
 func (o *folder) branch(t *ir.Term) bool {
 	if t.Kind != ir.Branch {

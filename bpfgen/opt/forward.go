@@ -2,6 +2,8 @@ package opt
 
 import "github.com/startrace/startrace/bpfgen/ir"
 
+// The pass forward: loads from the stack become what was stored there.
+
 // forward replaces loads from the stack by what was stored there, or loaded
 // from there, in the same block. Across a call only constants are kept: others
 // would take one of the four registers that survive it, and a load costs no

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The pass hoist: what is the same in each round stands in front of the loop.
+
 // hoist moves what is the same in each round of a loop in front of it. Only
 // what costs more than the register that it then occupies: calls, divisions,
 // products, bit lengths. A floor division stays where its divisor was tested.

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The pass merge: a block is appended to the only one that jumps to it.
+
 // merge appends a block to the only block that jumps to it.
 func merge(f *ir.Func) bool {
 	preds := f.Preds(f.Blocks)

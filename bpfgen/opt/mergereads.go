@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The pass mergeReads: neighbouring reads of kernel memory become one.
+
 // mergedSpan is how many bytes one read may take in place of several, and
 // readStack how many bytes of slots the function may have with it.
 const (

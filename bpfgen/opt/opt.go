@@ -16,6 +16,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The tables of passes and the reasons for their order (`passOrder`), and how they are run until nothing changes.
+
 // A pass is one transformation. It reports whether it changed anything.
 type pass struct {
 	name string

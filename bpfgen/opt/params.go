@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The pass params: parameters of blocks that always get the same value are removed.
+
 // params removes parameters that get the same value on all edges.
 func params(f *ir.Func) bool {
 	changed := false

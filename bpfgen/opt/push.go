@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The pass push: computations on parameters move to the edges that bring constants.
+
 // push moves a computation on parameters of a block to the edges that lead
 // there, where each of them has nothing left to compute:
 //

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// Calls of `bpf_probe_read_*` and the loads that take what they read, found for other passes.
+
 // The helpers that copy memory which may not be there; from
 // include/uapi/linux/bpf.h.
 const (

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The pass recompute: cheap values are computed anew where too many would be kept.
+
 // manyKept is how many cheap values may wait in registers and on the stack for their uses: the stack of a program has
 // room for 64, which other values need, too.
 const manyKept = 32

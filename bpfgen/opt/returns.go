@@ -2,6 +2,8 @@ package opt
 
 import "github.com/startrace/startrace/bpfgen/ir"
 
+// The pass returns: all ends with the same constant become one block.
+
 // returns makes one block of all ends with the same constant result: to jump
 // is one instruction, to set R0 and exit are two.
 func returns(f *ir.Func) bool {

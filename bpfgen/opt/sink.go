@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The pass sink: cheap values move down to their uses, behind branches and calls.
+
 // sink moves cheap values down to their uses: behind branches that do not
 // need them, and behind calls, across which they would occupy one of the four
 // registers that survive a call. Only values of at most one operand that

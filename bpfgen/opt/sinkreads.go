@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The pass sinkReads: a read of memory moves behind the branch that needs it.
+
 // sinkReads moves a read of memory behind the branch of which one way alone
 // needs it: a filter that fails then costs no read.
 func sinkReads(f *ir.Func) bool {

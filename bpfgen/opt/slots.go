@@ -2,6 +2,8 @@ package opt
 
 import "github.com/startrace/startrace/bpfgen/ir"
 
+// Pieces of the stack whose uses are all known, for passes about memory.
+
 // privateSlots tells by number the slots all of whose uses are known: their
 // addresses go to loads, stores and helpers only, so that nothing else reads
 // or writes them.

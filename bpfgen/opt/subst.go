@@ -2,6 +2,8 @@ package opt
 
 import "github.com/startrace/startrace/bpfgen/ir"
 
+// Replacement of values by others in a whole function.
+
 // subst maps values to what replaces them.
 type subst struct {
 	f       *ir.Func

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The pass thread: edges past blocks that do nothing.
+
 // thread leads edges past blocks that do nothing: those that only jump on,
 // and those whose branch the values of the edge decide. A condition such as
 // "a and b" is made of such blocks.

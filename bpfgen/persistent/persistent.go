@@ -14,6 +14,8 @@ import (
 	"math/bits"
 )
 
+// Maps of which a copy costs nothing, for variables at branches.
+
 // A Map has values by keys. The zero Map is empty; assigning one copies it. Maps
 // that were copied can be changed at the same time.
 type Map[K comparable, V any] struct {

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The points fentry:bpf:PROGRAM and fexit:bpf:PROGRAM, at programs of BPF that are loaded.
+
 // bpfPrograms gives the targets of fentry:bpf:PROGRAM and fexit:bpf:PROGRAM. A
 // trampoline needs the program's own types (5.5), and its argument is the context.
 func (s search) bpfPrograms(p *plan.Pattern) []*Target {

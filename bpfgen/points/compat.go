@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// How programs know a system call of a program of 32 bits (int 0x80, AArch32) or of x32.
+
 // A call of the kernel's 32-bit interface (int 0x80, AArch32) has a number of another table and other registers. The
 // kernel marks the thread while it is in one: TS_COMPAT in thread_info.status (arch/x86/include/asm/thread_info.h); on
 // arm64 a 32-bit program's threads have TIF_32BIT in thread_info.flags (arch/arm64/include/asm/thread_info.h).

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The points software:EVENT and hardware:EVENT, and their periods.
+
 // A Counter runs its program at each so many-th event that the kernel or the CPU counts.
 type Counter struct {
 	onePoint

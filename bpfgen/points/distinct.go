@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// A point that several patterns of a list match happens once.
+//
 // A list of points is a set: a point that several of its patterns match happens once for each event. Functions are told
 // apart by where they are, for several can have one name, and one can have several; copies that were inlined by what
 // debug information says of them, for one can begin where the one around it does. Points of events with functions of

@@ -4,6 +4,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// With --exact, ways to attach that miss no event where the kernel preempts programs, and the warning about others.
+//
 // A kernel that preempts programs (Facts.MissesCalls) does not run one for the other tasks of a CPU while one of them
 // is in it, and an event is missed. It preempts what trampolines and raw tracepoints run, unless these stand in code
 // that is not preempted, and what it runs at the tracepoints of single system calls. It preempts nothing that it runs

@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The points that a probe's list means on this kernel.
+// The points that the list of a probe means: patterns, first(), span(), event(), and messages when none is there.
 
 // expand gives the concrete points of a list.
 func (s search) expand(list []plan.Point, pos plan.Pos) []*Target {

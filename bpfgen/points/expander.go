@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
+// How a pattern of each family expands, how many fields it needs, and the message that a file cannot be read.
+
 // An expander is what the finder knows of a family of kinds of points: how its patterns expand.
 type expander struct {
 	expand func(s search, p *plan.Pattern) []*Target

@@ -4,6 +4,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Which points are in files of programs, and can be found again when the file is replaced.
+//
 // Files of programs can become other ones while a script runs. Then the session infers a later unit of the same plan,
 // which has the points in the new file (Finder.Replaced).
 

@@ -23,6 +23,8 @@ import (
 	"github.com/startrace/startrace/internal/usdt"
 )
 
+// Finder finds the points of a plan's probes; what was found, points that wait for a module (Wait).
+
 // A Finder finds the points of one kernel that the patterns of a plan mean.
 type Finder struct {
 	// Facts know the kernel.

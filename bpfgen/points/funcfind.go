@@ -12,7 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Which functions of the kernel a pattern means, and how they are attached to.
+// Functions of the kernel that a pattern matches, FUNC+OFFSET, and whether trampolines or kprobes attach there
+// (`maxFunctions`).
 
 // noKprobes is why no program is attached by a kprobe, "" where one is.
 func noKprobes(has *kernel.Features) string {

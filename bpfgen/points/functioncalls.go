@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The point func:NAME with the best way to attach to a function of the kernel that there is.
+
 // kernelSpan gives the target of func:NAME with the best way to attach that
 // this kernel has. Trampolines are cheap but one for each function, and where
 // the kernel preempts them (6.14 on) they miss calls; kprobe_multi attaches many at

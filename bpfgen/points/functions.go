@@ -15,6 +15,9 @@ import (
 	"github.com/startrace/startrace/internal/usdt"
 )
 
+// Functions that a pattern matched, of the kernel or a program: their parameters, types, variables and places, for the
+// compiler.
+
 // Functions are those that a pattern matched, of the kernel or of one program, or places in them.
 type Functions struct {
 	onePoint

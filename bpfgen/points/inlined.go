@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Copies of functions that were inlined: which a pattern means, and messages about those left out.
+//
 // The compiler puts the code of a function into those that call it (inlines it), at some places or at all. Such a copy
 // has a place at which it begins, and none at which it is certain to end.
 

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The points iter:NAME, lists of the kernel.
+
 // An Iterator is a list of the kernel's.
 type Iterator struct {
 	onePoint

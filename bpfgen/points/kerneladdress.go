@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The point kprobe:0xffffffff81234567, and offsets that lead out of their function.
+
 // kernelAddress gives the target of kprobe:0xffffffff81234567. A number says
 // nothing about what is there, today or after the next boot, so that it is right
 // is the user's word.

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Functions of the kernel that nobody may probe (blacklist), with the reason, and functions of the same name.
+
 // byKprobe reports whether a pattern asks for kprobes, at entries or returns.
 func byKprobe(p *plan.Pattern) bool {
 	mech := mechanism(p)

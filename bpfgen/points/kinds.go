@@ -5,7 +5,7 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
-// The table of families is filled here, above all that it refers to.
+// The table of families: for each family of kinds the function that expands its patterns.
 
 func init() { // the functions refer to the table
 	expanders = map[*point.Family]expander{

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The points lsm:HOOK, at hooks of security modules.
+//
 // A program at a security hook is called from the function that the kernel has for it, as by a trampoline at its entry,
 // and gets the hook's arguments. It always returns 0. Then the kernel goes on to the function itself, which gives what
 // the hook gives where nobody decides (BPF_TRAMP_MODIFY_RETURN, arch_prepare_bpf_trampoline): so it only looks on.

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// MODULE:NAME in points, and points that wait until a module is loaded.
+//
 // Modules come and go while a script runs. A pattern can match what a module
 // brings, and a point can name a module that is not there yet: the probe then
 // waits for it. When a module has been loaded, the session infers a later unit of

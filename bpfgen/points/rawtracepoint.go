@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The points rawtracepoint:NAME, with the arguments that BTF tells.
+
 // A RawTracepoint is one of the kernel's, with the arguments of the places that call it.
 type RawTracepoint struct {
 	onePoint

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Spans that a script declares, as one target.
+
 // A Span is one that the script declares.
 type Span struct {
 	ofSpan

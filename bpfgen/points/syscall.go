@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The points syscall:NAME, which calls a pattern means, with those of programs of 32 bits.
+
 // SystemCalls are those that a pattern matched. Their calls are spans.
 type SystemCalls struct {
 	ofSpan

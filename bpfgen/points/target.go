@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Source, what is behind a target: what the compiler asks of points of any kind.
+
 // A Source is what is behind a target. Those that are one point, with one program, embed onePoint and say how it is
 // attached and which arguments it has. There is a type for each thing that can happen, in a file of its own.
 type Source interface {

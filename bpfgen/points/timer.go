@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The points profile: and interval:, and how their periods are read.
+
 // A Timer runs its program by the clock.
 type Timer struct {
 	onePoint

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The points tracepoint:CATEGORY:NAME, with the arguments of their formats.
+
 // A Tracepoint is one of the kernel's, with the arguments of its format.
 type Tracepoint struct {
 	onePoint

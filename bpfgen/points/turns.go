@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The note about functions that begin with the head of a loop, where each turn counts as a call.
+
 // tellTurns tells of functions whose first instruction is the head of a loop, where a turn counts as a call. A span
 // tells them apart by the return address, which the kernel has replaced at the first one. Where it does not replace
 // them, that is so for one function that is named alone.

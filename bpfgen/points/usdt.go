@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/usdt"
 )
 
+// The points usdt:BINARY:PROVIDER:NAME, with names and types of their arguments.
+
 // staticProbes gives the target of usdt:BINARY:[PROVIDER:]NAME. Each site of a
 // probe has its own places of the arguments; sites that agree share a program.
 func (s search) staticProbes(p *plan.Pattern) []*Target {

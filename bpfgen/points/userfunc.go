@@ -19,6 +19,9 @@ import (
 	"github.com/startrace/startrace/internal/signature"
 )
 
+// The points uprobe:, uretprobe: and ufunc: which functions a pattern means, and notes about those that cannot be
+// probed.
+
 // maxSignatures is up to how many functions of a pattern are looked up in debug
 // information: each takes a while.
 const maxSignatures = 256

@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
+// Points at lines of a source, BINARY:FILE:LINE, and the variables in sight there.
+
 // A sourceLine is a line of a source file in a pattern: BINARY:FILE:LINE, or FILE:LINE of the traced program.
 type sourceLine struct {
 	binary, file string

@@ -10,6 +10,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Refuse, Wrong and Lacks end the walk of a function: it cannot run in the kernel, is a mistake, or lacks something of
+// this kernel.
+
 // A Refusal unwinds the walk of a function that cannot run in the kernel. It
 // is recovered where the function's placement is decided.
 type Refusal struct {

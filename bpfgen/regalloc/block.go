@@ -4,6 +4,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// Registers within one block, instruction by instruction: which operand may be overwritten, cmpxchg, terminators.
+
 // block allocates b, whose predecessors but for back edges are done.
 func (s *state) block(b *ir.Block) {
 	s.b, s.steps, s.pinned = b, nil, 0

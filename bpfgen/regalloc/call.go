@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// Calls of helpers: what must survive goes to R6–R9 or memory, arguments to R1–R5.
+
 // call allocates a call of a helper: what must survive goes to R6–R9 or has
 // its place in memory, the arguments go to R1–R5, all at once.
 func (s *state) call(i int, v *ir.Value) {

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The result of allocation: steps, moves, the registers and the stack's limit of 512 bytes.
+
 // Reg is a machine register, 0 to 9.
 type Reg int8
 

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// Moves on edges between blocks.
+
 // edge finds the moves for edge i of b: what its target expects in registers,
 // and parameters that live in memory.
 func (s *state) edge(b *ir.Block, i int) {

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// Which values are in which registers where a block begins.
+
 // enter decides which values are in which registers at the start of b. What
 // is live and gets no register must be in memory.
 func (s *state) enter(b *ir.Block) {

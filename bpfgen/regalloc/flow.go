@@ -2,6 +2,8 @@ package regalloc
 
 import "github.com/startrace/startrace/bpfgen/ir"
 
+// What is known of a function before registers are given: order, how often blocks run, loops with calls.
+
 // flow is what the allocator knows of a function before it gives registers: the order of the blocks, how often they
 // run, and which values are needed where. Nothing of it changes after analyse.
 type flow struct {

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// Which operands are part of the machine's instruction, which values are made again instead of kept, sets of registers.
+
 // Folded reports whether operand i of v is part of the machine instruction:
 // an address on the stack, a constant that fits.
 func Folded(v *ir.Value, i int) bool {

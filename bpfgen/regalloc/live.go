@@ -4,6 +4,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// Which values are needed where, and how far away their next use is.
+
 // The length that an edge adds to the distance of uses behind it.
 const (
 	distLikely   = 1

@@ -4,6 +4,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// Several moves that happen at once, ordered, with cycles broken.
+
 // A place of a parallel move is a register, 0 to 9, or firstMem and the
 // number of a spill slot.
 type loc int

@@ -4,6 +4,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// Which register a value gets, and which value loses its own (is spilled).
+
 // The order in which registers are tried. Arguments of calls are filled from
 // R1 on, so what is not meant for a call starts at the other end; R0 comes
 // late because the next call's result wants it.

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The text of an allocation, for tests and people.
+
 // String gives one line of an allocation's text.
 func (s *Step) String() string {
 	switch s.Kind {

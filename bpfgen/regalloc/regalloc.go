@@ -25,6 +25,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// Allocate gives registers to the values of a function.
+
 // Allocate assigns registers. The function must satisfy CheckMachine.
 // The error is a *StackError.
 func Allocate(f *ir.Func) (*Allocation, error) {

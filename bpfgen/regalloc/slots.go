@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// Where spilled values lie on the stack; values that never live together share a slot.
+
 // colourSlots gives spilled values numbers of slots; values that are never
 // live together may share one.
 func (s *state) colourSlots() {

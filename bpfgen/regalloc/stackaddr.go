@@ -2,6 +2,8 @@ package regalloc
 
 import "github.com/startrace/startrace/bpfgen/ir"
 
+// Which values are addresses on the stack: the verifier wants them to be the operand that an addition overwrites.
+//
 // Of an addition "scalar += address" the kernel's verifier takes over the kind of the address, but not the frame that
 // it points into (adjust_ptr_min_max_vals of kernel/bpf/verifier.c, seen on 6.18): the result is an address on the
 // stack of whichever frame the register was of before, most often that of the main program. A subprogram is then

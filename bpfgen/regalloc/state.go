@@ -4,6 +4,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// What the allocator has decided so far, in the function and in the block at which it is.
+
 // state is an allocation under construction: what the allocator has decided so far, and, in walk, of the block that
 // it works on.
 type state struct {

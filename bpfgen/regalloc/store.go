@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// When a spilled value is stored: behind its definition, or later where only some ways need it.
+
 // noteLoad notes that v is loaded from its slot in b or on an edge from it.
 func (s *state) noteLoad(v *ir.Value, b *ir.Block) {
 	s.spilled[v.ID] = true

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// Verify, the check that an allocation gives each instruction the values that it wants.
+
 // Verify executes an allocation symbolically: for each register and spill
 // slot it follows which values of f it holds for certain, on all ways. It
 // proves that instructions are executed in order and once, that their

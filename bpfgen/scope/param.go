@@ -7,6 +7,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// Parameters of functions, `*args` and `**kwargs`, and which argument of a call goes to which parameter.
+
 // Params are the parameters of a function in the order of its defaults, without *args and **kwargs, and how many of
 // them a call can give by position: those in front of a star.
 func Params(def *resolve.Function) (params []*syntax.Ident, positional int) {

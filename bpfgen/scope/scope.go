@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The variables of functions that are walked, and how a name finds its value.
+
 // Vars are the values of variables; the ways of a branch begin with copies.
 type Vars[V any] = persistent.Map[*resolve.Binding, V]
 

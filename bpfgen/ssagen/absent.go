@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Strings that may be None, and how they come over a join without a branch.
+//
 // A string of a program that may be None, as the text of an error, would come to a join from two ways. Its bytes and
 // its length are others on each of them, so that the verifier would follow all that is behind the join twice, and
 // eight times behind three such strings. So there are no ways:

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// add() of an aggregation: count, sum, extremes, weight.
+
 // aggAdd is SAggAdd. Count adds the weight; total, mean and stats add value
 // times weight to the sum; histograms add the weight to the value's bucket.
 func (b aggs) aggAdd(c *tree.Container, s *tree.Stmt) {

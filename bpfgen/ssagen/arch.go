@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// What programs must know of amd64 and arm64: registers in pt_regs, instructions.
+
 // An Arch is what programs must know of the machine.
 type Arch struct {
 	// Name is the architecture's as Go has it: amd64, arm64.

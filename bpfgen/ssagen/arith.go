@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// Operators on ints: `+ - * // % << >>`, abs, min, max, and the ends of handlers at errors as division by 0.
+
 var plainOps = map[tree.Op]ir.Op{
 	tree.OpAdd: ir.OpAdd, tree.OpSub: ir.OpSub, tree.OpMul: ir.OpMul,
 	tree.OpAnd: ir.OpAnd, tree.OpOr: ir.OpOr, tree.OpXor: ir.OpXor,

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// Words that are changed atomically, also by loops of compare and exchange.
+
 // update64 applies op to the word at p, atomically. Before 5.12 the kernel
 // has atomic addition only: there | & ^ * are a load and a store, and may
 // lose an update of another context (docs/semantics.md).

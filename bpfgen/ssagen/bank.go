@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// The two banks of values of an aggregation, of which take() reads the other.
+//
 // Values of two banks: programs fill the one that the container's epoch
 // names. User space changes the epoch, waits until no run of a program is left
 // that read it before, and empties the other bank: each update is in exactly

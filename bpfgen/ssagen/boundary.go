@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// What passes between a function that becomes a subprogram and its caller.
+
 // refusal says why the calls of f cannot be a subprogram.
 func (c *callees) refusal(f *callee) string {
 	b := c.boundaryOf(f)

@@ -32,6 +32,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// Program builds the SSA of one program: prologue, then the handler or its variants.
+
 // Code is a program, and behind it the subprograms that it calls.
 type Code struct {
 	// Funcs are the program itself and, behind it, its subprograms.

@@ -9,6 +9,9 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// The instructions of attributes of e that helpers give: e.pid, e.comm, e.time, registers, and which are read once
+// (`hoist`).
+
 // builtins reads what each program knows of its event: the task, the time, registers.
 type builtins struct{ *code }
 

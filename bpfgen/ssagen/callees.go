@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Which functions of the script become subprograms, and from how many instructions on (`minCalled`).
+//
 // Functions of the script that a handler calls stand where they are called: infer
 // walks each call with the types and constants that it brings. Calls that come to
 // the same but for their variables can share a subprogram. It costs some

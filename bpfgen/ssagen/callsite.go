@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The types of calls of subprograms: their sites, and what passes.
+
 // A Call is what became of the calls of a function of the script.
 type Call struct {
 	// Name is the function's in the script; "loop" for the body of one.

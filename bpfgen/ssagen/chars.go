@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// The text in a char[n] that registers hold.
+
 // sevenBits are the lower seven bits of each byte of a word.
 const sevenBits = 0x7f7f7f7f7f7f7f7f
 

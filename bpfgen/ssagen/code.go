@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// The function under construction (code), which all types of the package hold.
+
 // code is one function under construction, as all rooms of this package see it: its instructions, its memory, what
 // is known at the current place, and the counters of the script's places. The rooms are types that hold it (aggs,
 // tables, spans, texts, stacks …): each writes the instructions of one concept, and asks for those of an expression

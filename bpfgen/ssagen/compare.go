@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// Comparisons of ints with and without sign, and of tuples.
+
 // The conditions of the tree's comparisons on signed and on unsigned ints.
 var (
 	signedCond = map[tree.Op]ir.Cond{

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Conditions as branches: and, or, None and FAULT, `x if c else y`.
+
 // test leaves the current block for then where e is true, else for els. What
 // e reads on only one of its ways is not remembered.
 func (b exprs) test(e *tree.Expr, then, els *ir.Block) {

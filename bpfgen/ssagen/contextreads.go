@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// The program's context, and the numbers of process and thread, each read once.
+//
 // What the program knows of its event and of the task that it runs in, each read once.
 
 // ctx is the address of the program's context.

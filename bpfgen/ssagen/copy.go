@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Copies of strings to memory, and the name of the task (comm).
+
 // copies writes the bytes of strings to memory.
 type copies struct{ *code }
 

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// The search for the variant of a system call by its number.
+
 // A segment is a range of system call numbers with one body: from lo up to
 // the next segment. variant -1: the program ends.
 type segment struct {

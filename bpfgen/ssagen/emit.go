@@ -2,6 +2,8 @@ package ssagen
 
 import "github.com/startrace/startrace/bpfgen/ir"
 
+// Constants that lie in a map, and branches that are not expected, beside what ir.Builder writes.
+//
 // What package ir's Builder writes, with what only programs of startrace have: constants in a map, and values that
 // were read of the event, of which a way keeps its own.
 

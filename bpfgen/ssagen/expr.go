@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// The evaluation of an expression of the tree: constants, variables, tuples, reads that are kept.
+
 // eval evaluates e in the current block.
 func (b exprs) eval(e *tree.Expr) val {
 	defer b.at(e.Pos)()

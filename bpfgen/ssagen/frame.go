@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// The frame of the function that was called, its return address, and pt_regs.
+
 // registers reads pt_regs, and finds with them where the frame of the function lies.
 type registers struct{ *code }
 

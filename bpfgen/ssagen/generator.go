@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// The types that write parts of a program: exprs, stmts, loops, rounds, subs.
+
 // generator is a function as those rooms see it that walk the tree: exprs, stmts, loops, rounds, subs.
 type generator struct {
 	*code

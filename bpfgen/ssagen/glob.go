@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// matches(s, GLOB) as a bit-parallel automaton.
+
 // A pattern is a glob as a bit-parallel automaton: element i of the pattern
 // is bit i of the states. masks[c] has the bits of the elements that accept
 // byte c; stars the bits before which a * stands. It is run as

@@ -1,5 +1,7 @@
 package ssagen
 
+// The numbers of the helpers of the kernel that programs call, and flags and errors of their calls.
+
 // The helpers that programs call: include/uapi/linux/bpf.h. All are in 5.10
 // where nothing else is said.
 const (

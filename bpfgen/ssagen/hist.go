@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// The bucket of a value in histograms and quantiles.
+
 // bucket is the number of the bucket of v: wire.Buckets.Index in the kernel.
 func (b aggs) bucket(h *wire.Buckets, v *ir.Value, t types.Type) *ir.Value {
 	unsigned := t.Kind == types.Int && !t.Signed || t.Kind == types.Bool || t.Kind == types.Ptr

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// Places where ways meet: variables and what was read there.
+
 // state is what is valid at a place: variables and what was read of the event.
 type state struct {
 	env   persistent.Map[int64, val]

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// Start and end of spans with key=.
+//
 // A span with a key begins on one CPU and ends on another, maybe in another
 // task, so its entry is made whole by one update and taken by one delete: of
 // two ends only one gets it. The value is that of layout.Span; the busy word

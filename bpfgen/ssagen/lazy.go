@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// A string is read where it is used instead of into a variable.
+//
 // A string that is read into a variable and then used once is read where it
 // is used: straight into the key or record, which saves the copy. What an
 // event refers to is the same at both places, so a handler cannot tell.

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// Loads of numbers through pointers: of the kernel, of processes (probe_read), bit-fields.
+
 // reads reads numbers and addresses through pointers.
 type reads struct{ *code }
 

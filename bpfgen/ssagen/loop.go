@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// for loops that the verifier follows round by round.
+
 // forStmt counts iterations from 0 up to a number that is computed before the
 // loop, and tests the constant bound too, so that the verifier sees an end.
 // An iteration past the bound ends the handler.

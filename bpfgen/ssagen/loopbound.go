@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// How many branches and instructions of a loop the verifier follows (`maxKeptWays`, `maxFollowed`).
+
 // How far the verifier follows a loop.
 //
 // It walks every iteration. At each branch that it cannot decide it keeps the

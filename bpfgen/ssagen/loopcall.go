@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// for loops that the kernel runs by bpf_loop (5.17).
+//
 // A loop that the verifier would not follow to its end is left to the kernel
 // (bpf_loop, 5.17): its body is a function that the kernel calls for each round,
 // and the verifier follows it a few times only.

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// The variables that a loop changes, and how often range() steps.
+
 // iterations is how often range(start, stop, step) steps, as unsigned.
 func (b loops) iterations(start, stop *ir.Value, step int64) *ir.Value {
 	if step == 0 {

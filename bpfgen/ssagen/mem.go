@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Memory of a program: its stack and scratch memory, how much goes where (`DefaultStack`).
+
 // A piece above smallPiece goes to the stack only while the budget holds; a
 // small one may take smallReserve more, because one in scratch memory costs
 // the claim of a scratch slot.

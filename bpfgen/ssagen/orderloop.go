@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// Which of two strings comes first, by bpf_loop.
+//
 // Where the kernel has bpf_loop it finds which of two strings comes first: it goes from byte to byte, and its verifier
 // follows a few of them. A loop of the program's own the verifier would follow byte by byte, and all of it again for
 // each thing that it knows of the two strings: that one could not be read, or that it was cut. Of a max() in a max() of

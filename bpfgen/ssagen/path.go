@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// path(x): the walk from a dentry to the root.
+//
 // The path of a file is walked from the leaf to the root, since a directory entry of the kernel (a dentry) has its own
 // name and leads to its parent. So it is written from the end of the buffer to its beginning. What results is an
 // ordinary string that starts somewhere in the buffer. Of /usr/bin/ls, where /usr is a mount of its own, the buffer

@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// The steps of path() by bpf_loop.
+//
 // Where the kernel has bpf_loop it runs the steps of a path, and its verifier follows a few of them in place of all 80.
 // The step is a function, one for all paths of a program that are alike. It is given the address of the walk's buffer;
 // the other memory of the walk lies at fixed distances from there.

@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// The pieces of text of a path: names, the mark that something is missing, pipes, sockets, namespaces.
+//
 // The pieces of a path, each written in front of the text that is there. The
 // offset at which the text begins is bounded each time that it is loaded,
 // which the verifier asks for and which never fails.

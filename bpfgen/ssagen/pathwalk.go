@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// Memory and reads of a walk along a path.
+
 // A pathWalk builds one OpPath.
 type pathWalk struct {
 	// b is the function under construction.

@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// What ends a program first, for events that do not concern it.
+
 // prologue ends the program for events that do not concern it, the cheapest
 // test first, then reads what the handler needs in several places.
 func (b calls) prologue() {

@@ -2,6 +2,8 @@ package ssagen
 
 import "github.com/startrace/startrace/bpfgen/ir"
 
+// Loops over what lies in memory: strings of a list, names of a path.
+//
 // Loops over what the kernel or a program holds in memory: the dentries of a
 // path, the strings of a list, the digits of a number.
 //

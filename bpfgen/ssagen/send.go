@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// The record of an event is put together and given to the ring; a full ring is counted here.
+//
 // An event is sent as a record: a header, a fixed part, and the bytes of strings behind it (package wire). Of
 //
 //	probe("syscall:openat", lambda e: printf("%s %s\n", e.comm, e.args.filename))

@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// What all programs of a unit share: numbers of sites, constants in a map.
+
 // Shared is what the programs of a unit have in common. Those from Tree to Unwind are set before the first program is
 // built. The other fields grow with each program, and are complete when all were built.
 type Shared struct {

@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// Counting of losses and errors at places of the script: `countSite`, `errorSite`.
+//
 // Programs count at sites: the places in the script where something ends a handler or is lost.
 
 // errorSite counts that the handler ends here, and ends the program. what says why, for the last line of the run.

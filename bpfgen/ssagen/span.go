@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// Start and end of spans that are paired by thread.
+//
 // A span is a start and an end that belong together. Its programs find each other by an entry in a map, the span's own.
 // A start stores there what the end needs of it: the slots. Of the script
 //

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// The entries of spans: their word that says whether they are open, their age, ends without a start.
+
 // entries reads and writes what all kinds of spans have in their entries.
 type entries struct{ *code }
 

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// The programs that close or move entries of spans when threads end or execute a program.
+//
 // The entries of spans follow the thread. Four programs see to that, and none of them is a handler of the script:
 //
 //	program    at raw tracepoint    spans             what it does

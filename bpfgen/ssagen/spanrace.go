@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Starts and ends of one key at the same time on two CPUs.
+//
 // An end of a span with a key looks its entry up, copies it and deletes it. If
 // no start of that key came in between, what was deleted is what was looked up:
 // had another end taken it, nothing would have been there to delete. Then it was

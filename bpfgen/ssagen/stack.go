@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// e.stack() and e.ustack(): stacks taken, hashed and kept once in a map.
+//
 // A stack becomes an id of 8 bytes under which MapStacks keeps it once. The id is a hash of the addresses and, of a
 // user stack, of the process. A stack that e.ustack(3) gives a thousand times is one entry of the map, and events and
 // keys have the id only:

@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// Statements of the tree: assignments, if, return, counts.
+
 // run writes the statements of a block; nil has none.
 func (b stmts) run(blk *tree.Block) {
 	if blk == nil {

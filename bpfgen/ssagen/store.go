@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Values stored to memory by a layout and loaded from there: keys, map values, records.
+//
 // Values go to memory by a layout (wire.Type), which says for each leaf at which offset it lies. A key, a value of a
 // map and the slots of a span have a fixed layout, in which a string has room for its longest form. A record has
 // references to strings in its fixed part, see send.go. The key (e.comm, e.pid) of a table is of 24 bytes:

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Strings read to memory: C strings, bytes of a length, what is cut.
+//
 // Strings lie in memory of the program: in a slot of the stack or in the scratch memory. How they get there depends on
 // what is read:
 //

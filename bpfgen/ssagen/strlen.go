@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// The length of a string: bytes before the first NUL.
+
 // scanLen counts the bytes before the first NUL of padded memory. A comm is short, so a loop counts them; it also
 // counts those of memory that is not at a constant place of this function. Longer memory is read onto itself by a
 // helper, which gives the length. In a loop the verifier would follow each length apart, to the end of the program.

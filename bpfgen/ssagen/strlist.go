@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Lists of strings (`char **`), as the argv of execve, and their limit (`maxStrings`).
+
 // maxStrings bounds the strings of a list; more are cut. maxCounted bounds those that are counted where the kernel runs
 // the loop.
 const (

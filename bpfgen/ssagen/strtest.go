@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// Tests of strings: ==, startswith, endswith, in, order.
+
 // compareStr branches on a comparison of strings.
 func (b texts) compareStr(e *tree.Expr, then, els *ir.Block) {
 	x, y := b.expr(e.Args[0]), b.expr(e.Args[1])

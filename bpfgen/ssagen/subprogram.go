@@ -9,8 +9,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
-// This file writes calls of subprograms, and the subprograms themselves. What one is given and what it gives is said at
-// the type subprogram (generator.go), and which functions become one in callees.go.
+// Calls of subprograms and their bodies: arguments in registers and on the stack, results. What one is given and what
+// it gives is said at the type subprogram (generator.go), and which functions become one in callees.go.
 //
 // The calls of a function f of the script come to equal bodies but for their variables, so there is one subprogram:
 //

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// The number of a system call with its interface (32 bits, x32), and the filter by it.
+//
 // The kernel shows the number of a system call without the interface that it was made by: on amd64, 5 is fstat(), and
 // open() where a 32-bit program has made the call. So programs know calls by startrace's own numbers
 // (kernel.MaxSyscall): those of the native table as they are, and those of the 32-bit table from kernel.CompatBase on.

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Tables and cells: get, set, pop, update, entries that find no room.
+//
 // A container is a map of the unit. What kernel halves do with it becomes calls of the kernel's map helpers:
 //
 //	in the script        map                      what is done

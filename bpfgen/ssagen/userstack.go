@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Stacks of programs by the tables of package unwind, or by frame pointers.
+//
 // User stacks are walked by package unwind where user space has the tables of the process ready, and by the kernel,
 // which goes by frame pointers, until then. The entry of the stack says which it was, and why the stack ends
 // (wire.StackMark).

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// Which builtins, registers and variables a program uses, and how often.
+
 // uses counts what a program reads of the event, by the names of builtins, "reg:OFFSET" and epochUse. What is read
 // twice, or in a loop, is read once where the handler begins, so that it is one value.
 type uses map[string]int

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// A value as SSA components (val), with tags of None and FAULT, and its conversions.
+
 // A val is a value of the tree as components: SSA values of 64 bits, of which each can be a block parameter. It lives
 // while code is made, and does not change after it is made. Of
 //

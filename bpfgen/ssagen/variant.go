@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Variants of system calls of one shape share their code.
+//
 // Variants of one shape share their code. They may send records of different
 // numbers: these stand in a table by the number of the system call, one for
 // all first sends of variants, one for all second ones, and so on. There are fewer

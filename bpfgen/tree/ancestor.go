@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// The builtin of trees that gives the cgroup of a level, for --cgroup.
+
 const ancestorPrefix = "ancestor_cgroup:"
 
 // AncestorCgroup is the builtin (OpBuiltin) that gives the number of the cgroup of a level among those that the current

@@ -2,6 +2,8 @@ package tree
 
 import "fmt"
 
+// The table of ways to attach: for each a row with what depends on it.
+
 // AttachKind is the way a program is attached. It decides what the program's
 // context is.
 type AttachKind uint8

@@ -1,5 +1,7 @@
 package tree
 
+// The names of the programs that keep the table of followed processes.
+
 // The programs that keep the table of followed processes.
 const (
 	FollowFork = "follow_fork"

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// What the instructions of a block depend on, so that equal blocks share them.
+
 // Key describes all of b that the instructions for it depend on, but for the
 // numbers of its variables and for constants that a variable can stand for. So two
 // bodies of one key are the same but for these. locals and consts are the variables

@@ -2,6 +2,8 @@ package tree
 
 import "strconv"
 
+// The names of the maps that programs use.
+
 // The names of the maps that programs use. Containers are MapContainer and
 // their number, spans MapSpan and their number.
 const (

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Names of functions, points and system calls as numbers.
+
 // SyscallPoints is added to the number of a system call for its name as a point,
 // with "syscall:" before it.
 const SyscallPoints = 1 << 32

@@ -2,6 +2,8 @@ package tree
 
 import "fmt"
 
+// The names of operators and statements in the text of trees, as `explain --types` prints them.
+
 var opNames = [...]string{
 	OpInvalid: "invalid", OpConst: "const", OpLocal: "local", OpBuiltin: "builtin",
 	OpCtx: "ctx", OpLoad: "load", OpStr: "str", OpSpanSlot: "slot",

@@ -1,5 +1,7 @@
 package tree
 
+// The operators of expressions and statements of trees, a constant each, and which of them read memory (`Reads`).
+
 // Op is the operator of an expression.
 type Op uint8
 

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// What variants of one shape have in common (`Shape`).
+
 // Shape describes all of b that the instructions for it depend on, but for the numbers of its variables and of the
 // records that it sends: the variants of many system calls differ in these, in the names of arguments and in what these
 // point to. They may differ in the places in the script, too, where nothing counts at these. sends are the statements

@@ -2,6 +2,8 @@ package tree
 
 import "github.com/startrace/startrace/internal/plan"
 
+// SiteKind, the kinds of losses that programs count, and the site of one.
+
 // SiteKind says what failed at a Site.
 type SiteKind uint8
 

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// The text form of trees, which `explain --types` prints.
+//
 // The text form is written for people and for golden files; nothing parses
 // it. One line is one statement, after it line:column in the script:
 //

@@ -20,6 +20,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// The types of trees: Unit, Program, Block, Stmt, Expr, Container, Span, Variant.
+
 // The tags of Tagged values.
 const (
 	TagPresent = wire.TagPresent

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// Walks over all statements and expressions of a tree.
+
 // WalkBlock visits all statements and expressions below blk.
 func WalkBlock(blk *Block, stmt func(*Stmt), expr func(*Expr)) {
 	if blk == nil {

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// A struct for each way to attach a program: Tracepoint, Functions, Clock, Iterator and others.
+
 // A Way is how a program is attached, and at what: one of the structs of this file.
 type Way interface {
 	// Kind decides what the program's context is.

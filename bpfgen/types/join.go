@@ -2,6 +2,8 @@ package types
 
 import "slices"
 
+// The type that holds values of two types: wider ints, pointers with ints, None and FAULT.
+
 // Join is the smallest type that holds the values of t and of u. It fails
 // where a value would change its meaning: an int and a string have no join.
 func Join(t, u Type) (Type, bool) {

@@ -16,6 +16,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Type and Kind, the types of values in kernel halves.
+
 // Kind is the shape of a value.
 type Kind uint8
 

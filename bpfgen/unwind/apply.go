@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// How a walk goes to the caller's frame by a rule; signatures of return addresses on arm64 (`linkMask`).
+
 // A rule is taken apart: saved says where the frame pointer is, operand is a number with a sign.
 type rule struct{ saved, operand *ir.Value }
 

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Rules of what is mapped at an address where the table has nothing yet, asked of the kernel.
+//
 // Where a table has nothing at an address, the kernel says what is mapped there: in a program that has just begun, or a
 // library that was just loaded. Rules of a file that another process has had mapped before are there at once then, and
 // nobody has to wake up first.

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Frames of functions of Python.
+//
 // Frames of functions of Python (package wire, "Frames of Python") are taken behind the frame of the evaluator that
 // runs them, each in a round of the walk of its own. What cannot be read, as memory that is not there at the moment,
 // leaves them out of the rest of the stack, and the walk goes on.

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Return addresses that uretprobes have replaced, found again in the kernel's records.
+//
 // To see that a function returns the kernel replaces the return address of the call by that of code of its own
 // (uretprobe, prepare_uretprobe of kernel/events/uprobes.c). It keeps a record of each such call, in a list that begins
 // with the innermost one: the return address, and where on the stack it was.

@@ -25,6 +25,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// The walk along a user stack by tables: registers, search of the rule, the step of one frame.
+
 // The state of a walk, in bytes behind its beginning. All are u64.
 const (
 	// statePC is where the frame is, with wire.StackMarked.

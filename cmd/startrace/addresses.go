@@ -2,6 +2,8 @@ package main
 
 import "golang.org/x/sys/unix"
 
+// What is said where limits of addresses are too small for Go's runtime.
+
 // A limit is one of this process for which startrace_entry asks before Go's runtime begins: with less the runtime ends
 // with a dump, and the user is told what to do instead.
 type limit struct {

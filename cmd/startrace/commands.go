@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/session"
 )
 
+// Which function runs each command, and how its words are read.
+
 // A commandKind is a word that may stand first and is no script.
 type commandKind struct {
 	// start runs it with what its flags say and the other words.

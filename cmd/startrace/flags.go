@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/session"
 )
 
+// The flags of a run and of each command, a row each with its help.
+
 // told is what the flags of startrace and of its commands say.
 type told struct {
 	// settings are those of a run.

@@ -19,6 +19,8 @@ import (
 	"github.com/startrace/startrace/internal/sigaction/plain"
 )
 
+// main: how errors and exit codes are given.
+
 func main() {
 	session.MaybeCommand()
 	if err := tooFewFiles(); err != nil {

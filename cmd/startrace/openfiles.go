@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// What is said where a process may open too few files.
+
 // leastFiles are the open files that Go's runtime needs to begin: without them it ends by itself, in words of its own.
 // What a run needs beyond them depends on its points, and is said where it is met: usualFiles are enough for one probe.
 const leastFiles, usualFiles = 10, 40

@@ -1,5 +1,7 @@
 package main
 
+// What is said where a user may have too few processes.
+
 // processError is the error, below 0, of the try to have as many processes at once as a run has threads where there are
 // few CPUs. Threads count as processes. Go's runtime ends with a dump where it cannot start one, at any time. So
 // startrace_entry tries before the runtime begins whether the kernel makes so many. Both the limit of a user

@@ -6,6 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Standard output that is closed.
+
 // stdoutAtStart is what fcntl(1, F_GETFD) gave before Go's runtime began: less
 // than 0 where the process was started without a standard output (`>&-`). It is
 // set by startrace_entry (entry_amd64.s, entry_arm64.s), where the program begins

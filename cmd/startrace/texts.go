@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/session"
 )
 
+// A text printed by a command, and a full disk.
+
 // printed puts what fill writes on standard output, and gives the exit code: a
 // text of which not all could be written, as on a full disk, is a failure.
 func printed(o session.Options, fill func(io.Writer) error) int {

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/session"
 )
 
+// --version.
+
 // version and commit are set by the linker (see Makefile).
 var version, commit string
 

@@ -1,5 +1,7 @@
 package abi
 
+// The alignment of a value that is not said, as of packed structs.
+
 // Aligned gives the value the alignment that its parts and its size allow: debug information and BTF do not say that a
 // struct is packed.
 func (v *Value) Aligned() {

@@ -1,5 +1,7 @@
 package abi
 
+// The registers and places on the stack of arguments and results, one after the other.
+
 // A Call is where everything of a function is: Params at its entry, Result when it
 // returns. A result in memory is Indirect, by the register that then holds its
 // address; on arm64 none is promised to, and its place is Nowhere.

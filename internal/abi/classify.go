@@ -1,5 +1,7 @@
 package abi
 
+// Which values go into registers, which into memory: the classes of System V (amd64) and AAPCS64 (arm64).
+
 // A class is how a value is passed.
 type class struct {
 	how how

@@ -1,5 +1,7 @@
 package abi
 
+// The registers of amd64 and arm64 by their names and order.
+
 // A Convention is how the functions of an architecture are called.
 type Convention struct {
 	// Ints and Floats hold arguments, Results and FloatResults what is returned.

@@ -1,5 +1,7 @@
 package abi
 
+// Value, Scalar, Group and Place: what the ABI is asked about, and what it answers.
+
 // A Class is what a scalar is to the ABI.
 type Class uint8
 

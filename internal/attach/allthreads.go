@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A system call made in each thread of startrace.
+
 // inAllThreads makes a system call in each thread of this process. Go's runtime sends each of them a signal for that,
 // and waits without end for one that the kernel does not take as too many are pending (`ulimit -i`,
 // RLIMIT_SIGPENDING). So that limit is lifted meanwhile, and where it cannot be, it is tried before.

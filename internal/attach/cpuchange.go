@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Events of a CPU that comes or goes are opened and closed.
+//
 // Profiles, counted events and watchpoints have a perf event on each CPU, and an interval has one on one CPU. When a
 // CPU goes offline, its events end for good: they do not begin again when the CPU comes back (perf_event_exit_cpu,
 // kernel/events/core.c). A CPU that comes has none. Events of tracepoints and probes are on one CPU, too, but their

@@ -5,6 +5,8 @@ import (
 	"slices"
 )
 
+// Programs are detached: of a probe, of a file, all at the end (Disable, Close).
+
 // DetachProbe detaches the programs of one probe. They stay loaded, and AttachProbe attaches them again. It does not
 // wait for runs of the programs that go on, nor for the kernel to release perf events.
 func (l *Loaded) DetachProbe(probe int) {

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Events of software: and hardware: opened on each CPU, and why one is not counted.
+
 // openEverywhere opens a perf event on each CPU.
 func openEverywhere(attr unix.PerfEventAttr, prog *ebpf.Program) ([]spot, error) {
 	cpus, err := kernel.OnlineCPUs()

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// What the kernel can do for the compiler, tried: trampolines, cookies, kinds of links.
+
 // Features tries what the running kernel can do. For some answers it makes a link or a probe that the kernel must
 // refuse, and takes the kind of refusal for the answer; no program runs for it. What nothing tells but the version is
 // taken from that. A way that this process may not use counts as missing, but for KprobeDenied and PerfDenied, and so

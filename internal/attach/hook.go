@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Whether the kernel lets programs at a hook of lsm:.
+
 // errHookClosed: the kernel has a list of hooks that give a module's own data and no decision, at which it lets no
 // programs (bpf_lsm_disabled_hooks, kernel/bpf/bpf_lsm.c, 6.12). It shows the list to nobody.
 var errHookClosed = errors.New("the kernel lets no programs at this hook")

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// Words of the kernel's memory read by a program.
+
 // Words reads words of 8 bytes of the kernel's memory, one at each address, and gives 0 where nothing can be read. It
 // loads a program and runs it twice for each word, since the result of a run has 4 bytes. An error says that programs
 // cannot be loaded or run.

@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// Programs of entry and return as one session (kprobe and uprobe sessions).
+//
 // Calls of functions are seen by one program at the entry and one at the return.
 // Where the kernel has sessions (of its own functions 6.10, of programs' 6.13) the
 // two are put into one program, which asks where it runs: it is attached by one

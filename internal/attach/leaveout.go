@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// Points that the kernel does not let be probed are left out, with a note.
+//
 // A probe of several points goes on without those that the kernel does not let be
 // probed. openProbes leaves out places of a program; here whole programs are.
 

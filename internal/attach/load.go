@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// Load makes the maps and loads the programs of a unit.
+
 // Load creates the maps of u and loads its programs. Nothing runs yet. On an error nothing stays behind.
 //
 // The error is a *MapError where a container is too large, a *VerifierError or a *ComplexityError where the kernel

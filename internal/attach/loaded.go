@@ -16,6 +16,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Loaded, a unit in the kernel, its programs and spots, and their options.
+
 // Options says what Load and Attach cannot know by themselves. They hold as long as the Loaded lives. All fields may be
 // nil.
 type Options struct {

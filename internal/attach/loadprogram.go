@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// One program is loaded for the link by which it is attached.
+
 // loadProgram loads a program of the unit. It is attached nowhere yet.
 func (l *Loaded) loadProgram(p *tree.Program) (*program, error) {
 	if p.Code != "" {

@@ -14,6 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// What the kernel did not run or show (recursion_misses), and what sites counted, as losses.
+//
 // Two sides count what is lost. The programs count what they notice: a full ring, a full table, an end without a
 // start. Each place in the script at which that can happen is a site, an index of the array in the map "sites", with a
 // kind that says what happened there (tree.SiteKind). The kernel counts what no program sees: events for which it did

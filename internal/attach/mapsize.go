@@ -17,6 +17,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The messages that a map of a container is too large for the memory of the machine.
+
 // A MapError says that a container or a span of the script needs a map that is larger than this machine or its kernel
 // takes.
 type MapError struct {

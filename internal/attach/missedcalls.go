@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// How many system calls of a span's programs the kernel skipped at most.
+//
 // A program at all system calls is skipped before it could ask which call that is, so the kernel's number of skipped
 // runs is that of the machine. On kernels that skip some because of other tasks, programs count the calls that they see
 // from start to end (SiteSeen), and package callcount counts those that are made. The difference was missed:

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// Links to many functions at once: kprobe_multi, uprobe_multi.
+//
 // Links that probe many functions at once. A program must be loaded for them
 // (its attach type says so), so it is decided at the load; for the places that
 // links do not take it is loaded again, for single probes.

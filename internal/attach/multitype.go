@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// Which programs are attached by such a link.
+
 // multiType is the attach type of a program that is to be attached by one link;
 // AttachNone where it is not.
 func (l *Loaded) multiType(a *tree.Attach) ebpf.AttachType {

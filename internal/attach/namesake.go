@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// Static functions of one name: whether a kprobe by name hits one.
+//
 // Static functions of several files can share a name. Newer kernels refuse to
 // probe such a name with EADDRNOTAVAIL (6.6; b022f0c7e404, carried back to 5.10).
 // They look before they look at the place, and at the place before they put a

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// In which order programs are attached (`rankOf`), so that handlers run in the order of the script.
+//
 // Probes at one point run in the order of the script, at entries and at returns.
 // The kernel runs programs of one point in the order in which they were attached, or
 // the other way round, by the kind of point:

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// Programs of user probes run on the stack of the task.
+
 // onOwnStack makes a program of user probes run on the stack of the task that
 // it interrupts.
 //

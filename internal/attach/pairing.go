@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
+// Starts and ends that are unpaired while a span is attached or detached are no loss.
+//
 // The programs of a span are attached one after another, the ends first. Those of perf tracepoints are taken off in any
 // order. Threads go on meanwhile, so some starts have no end that is seen, and some ends no start. That is no loss: of
 // the kinds of losses that are about pairs, only what is counted while all programs of the probe are attached is one.

@@ -15,6 +15,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Perf events of tracepoints and clocks (profile:, interval:), and messages about rates that are too high.
+
 // openTracepoint attaches a program to a perf tracepoint. The event is opened
 // on one CPU and for all processes; programs nevertheless run for the
 // tracepoint on all CPUs (perf_trace_run_bpf_submit, kernel/events/core.c).

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// EPERM and RLIMIT_MEMLOCK: which rights are missing.
+
 // raiseMemlock lifts RLIMIT_MEMLOCK until restore is called: what is charged
 // stays charged, and commands that are started do not inherit it.
 func raiseMemlock() (restore func(), ok bool) { return raise(unix.RLIMIT_MEMLOCK) }

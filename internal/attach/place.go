@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// Why the kernel refuses a probe at a place in a function or file.
+
 // cookieOf is the cookie of a place, nil if the program does not ask for it.
 func cookieOf(f *tree.Functions, p *tree.Place) *uint64 {
 	if f.Cookies {

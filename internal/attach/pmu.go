@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// The kprobe and uprobe sources of perf events, and the semaphore of a static probe.
+
 // A dynamicPMU is a source of perf events that puts probes where it is told:
 // kprobe and uprobe (4.17, kernel/events/core.c: perf_kprobe, perf_uprobe).
 //

@@ -14,6 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Which capabilities a run keeps, and how the others are given up.
+
 // kept are the capabilities that a run needs after its probes are attached:
 // to load the programs that read tables (state) and to read tables at all
 // where kernel.unprivileged_bpf_disabled is set (all commands of bpf(2) before

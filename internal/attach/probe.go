@@ -16,6 +16,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Probes at places one by one by perf events; what was left out.
+
 // openProbes attaches a program to its places, one by one. Of several places those
 // that the kernel refuses are left out and named, unless these are all. others:
 // the probe has more places, which are attached.

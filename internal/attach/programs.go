@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// The BPF programs that are loaded now, for fentry:bpf:.
+
 // Programs lists the BPF programs that are loaded now. Trampolines can be put only on those that have types, whose Func
 // is not 0. It needs CAP_SYS_ADMIN.
 func Programs() ([]kernel.BPFProgram, error) {

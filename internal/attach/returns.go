@@ -19,6 +19,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// Return probes made in kprobe_events, with room for many open calls (maxactive), and the calls that they missed.
+//
 // A return probe has memory for a number of calls that are open at a time, and
 // does not see the others return. A perf event gets little of it, some for each
 // CPU (register_kretprobe, kernel/kprobes.c), and does not tell what it missed.

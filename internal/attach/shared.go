@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// The maps that all units of a session share.
+
 // Shared has the maps that several units use: those of containers, that of the containers' epochs, and that which says
 // for each CPU how many programs are in calls that take locks, and those by which user stacks are walked. The first
 // unit that uses one makes its map; the others get the same one. The maps belong to Shared and outlive the units.

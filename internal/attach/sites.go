@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/bpfgen"
 )
 
+// The counters of sites, mapped into this process: how they are read.
+
 // siteCounters are the counters that programs add to, mapped into this process: mem has n of them, 8 bytes each. mem is
 // nil without sites, and once the counters are closed.
 type siteCounters struct {

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// Entries of spans are removed when a probe is attached again.
+
 // forgetSpans removes the entries of spans whose probe is attached again: what
 // was open when it was detached has ended since, unseen, and another start may
 // have come before the next end.

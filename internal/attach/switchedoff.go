@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// What root has switched off, as kprobes by /sys, by which probes do not run.
+
 // SwitchedOff gives the probes of which the kernel runs programs no more, for root has switched off what calls them,
 // and what that is. At the beginning such points are refused, or there is another way to them.
 func SwitchedOff(l *Loaded) (probes []int, why error) {

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// Trampolines (fentry, fexit) and iterators attached and read.
+
 // openTrampoline attaches a program to the function that it was loaded for.
 func openTrampoline(_ *Loaded, f *tree.Functions, prog *ebpf.Program) ([]spot, error) {
 	link, err := bpf.AttachTracing(prog)

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// What this process may do here, tried for a moment: one function for each way to attach, for the doctor.
+
 // A Trial says what Try tries things on. The caller chooses what exists on every kernel and rarely happens. The
 // programs do nothing.
 type Trial struct {

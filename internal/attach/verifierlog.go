@@ -5,6 +5,8 @@ import (
 	"os"
 )
 
+// The verifier's log written to a file.
+
 // keepLog writes what the verifier said to a file of its own, for a report,
 // and gives its name. Only the owner may read it: with root's rights the log
 // can show addresses of the kernel. Without a place to write to, it gives "".

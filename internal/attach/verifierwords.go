@@ -6,6 +6,8 @@ import (
 	"sync"
 )
 
+// Sentences of the verifier in plain words, a row each.
+
 // A complaint is a sentence of the verifier and what it means, for someone who
 // does not know eBPF. The sentences are those of kernel/bpf/verifier.c from 5.10
 // to 7.2; names of registers, numbers and kinds of pointers in them vary.

@@ -20,6 +20,8 @@ import (
 	"github.com/startrace/startrace/internal/explain"
 )
 
+// What a script reads, sends, keeps, reaches and costs, found for `startrace audit`.
+
 // A Report is what `startrace audit` prints.
 type Report struct {
 	// Script is the file, tool or verb as it was given.

@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/paragraph"
 )
 
+// The text that `startrace audit` prints.
+
 // fromWords say whose the values of a line are.
 var fromWords = []struct {
 	from  From

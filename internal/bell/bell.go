@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/stream"
 )
 
+// Bell wakes the goroutine of a run: by a ring, by news, after a time.
+
 // A Bell is there for a whole run. Ring is for any goroutine, the rest for that of
 // the run.
 type Bell struct {

@@ -19,8 +19,8 @@ import (
 	"github.com/startrace/startrace/internal/sourceline"
 )
 
-// This file finds functions by the file of the source that defines them, and the copies of functions that the compiler
-// has put into those that call them (inlined). Debug information tells of both.
+// Functions by their source file, and copies that were inlined: where each begins, and messages when there is none.
+// Debug information tells of both.
 
 // matching gives the functions that a query means as far as they have code of their own, and what debug information
 // says of them.

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/elffile"
 )
 
+// Functions of the C library at whose returns no probe may stand.
+//
 // A return probe takes the word that lies on top of the stack at the entry for
 // a return address, and puts its own there. Some functions are not called, or
 // keep that word for later: a probe would end the program.

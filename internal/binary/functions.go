@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// Functions of a file that a query means, with their copies, and the message about a path with a colon.
+
 // withColon says of a file that is not found that the path has a colon, where there is one of such a path.
 func withColon(q Query, err error) error {
 	if !errors.Is(err, ErrNotFound) {

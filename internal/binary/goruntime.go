@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Where a program of Go has the descriptions of its types.
+
 // goRuntime is where a program of Go has the descriptions of its types: between two symbols that its linker makes;
 // false of others, and where these were stripped. Other ways to it are the runtime's variable of its module, whose
 // members move between releases.

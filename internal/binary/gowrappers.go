@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/sourcefunc"
 )
 
+// Functions of Go that only call one of the source are left out.
+//
 // The compiler of Go makes functions that only call one of the source. Debug information calls them trampolines:
 //
 //	main.f.deferwrap1    what `defer f(x)` runs at the end

@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/usertypes"
 )
 
+// Functions of the C library as its headers have them, without debug information.
+//
 // The functions of the C library are called as its headers say it, whether there is debug information of it or not. A
 // script that names an argument works on a machine with libc6-dbg as on one without. There debug information has more
 // types, but other names (file for the pathname of open), and nothing of what glibc has in assembly (mkdir).

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/gofunc"
 )
 
+// Why no probe may stand some bytes behind the start of a function.
+
 // Inside says why no probe may stand some bytes behind the start of a function
 // that was found, nil if an instruction begins there. A probe in the middle of
 // one would make another instruction of it.

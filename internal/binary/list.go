@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/sourcefunc"
 )
 
+// Functions of a file for listings, with inlined copies.
+
 // A Listed is a function of a file, for listings: what costs much to know,
 // where it returns, is left out.
 type Listed struct {

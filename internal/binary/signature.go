@@ -14,6 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/usertypes"
 )
 
+// Arguments and results of functions by debug information, and whether the compiler has moved them (`toldAtStart`).
+
 // Signature gives what debug information says of a function's arguments and result; nil
 // where there is none, or where it does not tell. What is damaged tells nothing: a probe
 // without types is as good as one of a program without them.

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/sourceline"
 )
 
+// Source files of a program that match a pattern.
+
 // SourceFiles gives the source files of a program that match a pattern, each by as much of the end of its path as tells
 // it from others.
 func (f *Finder) SourceFiles(file, pattern string) ([]string, *File, error) {

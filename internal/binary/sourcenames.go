@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/sourceline"
 )
 
+// The shortest names of source files that tell them apart, as cart.c:12.
+
 // sourceNames are the names of the source files of programs.
 type sourceNames map[string]tails
 

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/usdt"
 )
 
+// Static probes (USDT) of a file that match a name.
+
 // Static gives the static probes (USDT) of a file that match `name` or
 // `provider:name`.
 func (f *Finder) Static(file, pattern string) ([]usdt.StaticProbe, *File, error) {

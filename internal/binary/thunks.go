@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/sourcefunc"
 )
 
+// Thunks of virtual functions that have the code of one that is wanted.
+//
 // Optimizers put a virtual function into its thunk (elffile.Thunk). Then calls through the base class do not come by
 // the function itself, and the thunk is one more function of its name.
 

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/gofunc"
 )
 
+// Functions that begin with the head of a loop: whether they jump back there.
+//
 // A compiler can make the first instruction of a function the head of a loop, where nothing has to be done before:
 //
 //	entry:  MOV RAX, RDI              // ← the probe

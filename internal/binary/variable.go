@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/mapping"
 )
 
+// Where a variable or symbol is in the memory of a process.
+
 // ErrNotLoaded says that a process has nothing of a file in its memory.
 var ErrNotLoaded = errors.New("has not loaded")
 

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/sourcefunc"
 )
 
+// Constructors and destructors of C++ that compilers make several functions of.
+//
 // Of a constructor or destructor of C++ compilers make several functions with one name of the source (Itanium C++ ABI,
 // 5.1.4.3). Some are wrappers of others:
 //

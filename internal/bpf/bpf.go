@@ -22,6 +22,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The own call of bpf(2), and how often programs were skipped (recursion_misses).
+
 // Missing reports whether this kernel has no bpf(2) (CONFIG_BPF_SYSCALL), or a filter of system calls says so.
 //
 // Missing in ebpf: it says of such a kernel that it lacks the feature that was tested.

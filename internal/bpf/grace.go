@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Waiting until all runs of programs that were going on have ended.
+
 // membarrierGlobal is MEMBARRIER_CMD_GLOBAL of include/uapi/linux/membarrier.h.
 const membarrierGlobal = 1
 

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Links to many kernel functions by own calls (kprobe_multi).
+//
 // Links by BPF_LINK_CREATE (struct link_create of union bpf_attr) that package link does not make. They keep their
 // program attached until the descriptor is closed.
 

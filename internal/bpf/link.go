@@ -12,6 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Links by cilium's package link: raw tracepoints, tracing, iterators, kprobe_multi.
+
 // A Link keeps a program attached until it is closed.
 type Link interface {
 	// Close detaches the program.

@@ -13,6 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// One program loaded by own calls, with its log.
+
 // A Program is what Load hands to the kernel. Instructions that load a map
 // have it associated.
 type Program struct {

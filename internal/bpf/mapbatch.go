@@ -7,6 +7,8 @@ import (
 	"github.com/cilium/ebpf"
 )
 
+// Many entries of a hash map read by one call.
+
 const mapLookupBatch = 24
 
 // LookupBatch copies the next entries of a hash map into keys and values, as

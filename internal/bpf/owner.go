@@ -6,6 +6,8 @@ import (
 	"github.com/cilium/ebpf/btf"
 )
 
+// The module or kernel that has the function of a trampoline.
+
 // An Owner is what has the function of a trampoline: see Program.AttachTo.
 type Owner interface {
 	// FD is the descriptor that the kernel wants beside the function's type: of a module's BTF, or of a BPF program. It

@@ -7,6 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A perf event that counts, without a program.
+
 // A PerfCount is an event that is counted and runs no program.
 //
 // Missing in link: it has no events without a program.

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A perf event that runs a program.
+
 // A PerfEvent is an event that runs a program.
 //
 // Missing in link: a program for an event that the caller has opened. What it opens itself is on CPU 0, which may be

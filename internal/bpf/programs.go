@@ -9,6 +9,8 @@ import (
 	"github.com/cilium/ebpf/btf"
 )
 
+// Programs that are loaded in the kernel, with their functions' names.
+
 // A Running is a program that is loaded.
 type Running struct {
 	Name string // of its function, or, without types, the 15 characters that the kernel keeps

@@ -7,6 +7,8 @@ import (
 	"github.com/cilium/ebpf"
 )
 
+// One run of a raw tracepoint program by BPF_PROG_TEST_RUN.
+
 // progTestRun is BPF_PROG_TEST_RUN.
 const progTestRun = 10
 

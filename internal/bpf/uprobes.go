@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Links to many places of a file of programs (uprobe_multi).
+
 // attachUprobeSession is BPF_TRACE_UPROBE_SESSION of enum bpf_attach_type (6.13).
 const attachUprobeSession ebpf.AttachType = 57
 

@@ -21,6 +21,8 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
+// Calls of functions of the script: what a callback raised, and how many failures are shown (`maxShown`).
+
 // Calls calls the functions that a script gave away, from the first event or timer to the last function of at_exit,
 // and counts what they raise.
 type Calls struct {

@@ -25,6 +25,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// System calls counted by perf events beside programs.
+
 // A Call is a system call that is counted. Name is the kernel's; "" stands for all.
 type Call struct {
 	Name string

@@ -15,6 +15,8 @@ import (
 	"github.com/startrace/startrace/internal/location"
 )
 
+// The frame of a call (CFA) at an instruction, from .eh_frame and .debug_frame.
+
 // ErrDamaged is what is said of tables that do not keep to the standard.
 var ErrDamaged = errors.New("damaged call frame information")
 

@@ -38,6 +38,8 @@ import (
 	"github.com/startrace/startrace/internal/elffile"
 )
 
+// Rows of rules of a file, put together of .eh_frame, .debug_frame, Go's table and what is known besides.
+
 // Rows gives the rules of a file's code by address; no two neighbours are alike, and before the first row nothing is
 // known. A file without call frame information has none, or a few of code that is known without.
 func Rows(f *elffile.File) ([]Row, error) {

@@ -2,6 +2,8 @@ package cfi
 
 import "encoding/binary"
 
+// Numbers, addresses and texts read from the bytes of a section.
+
 // A cursor goes through the bytes from at to end of a section. What is read behind the end is 0, and sets bad.
 type cursor struct {
 	data    []byte

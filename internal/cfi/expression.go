@@ -2,6 +2,8 @@ package cfi
 
 import "bytes"
 
+// Expressions of DWARF in frame information, and stubs of the PLT.
+
 // maxExpression is how long an expression may be for a rule to stand for it.
 const maxExpression = 32
 

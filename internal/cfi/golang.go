@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Rules of Go's functions, and of those that change stacks.
+//
 // Go's linker tells in .debug_frame how large each frame is, and not where frame pointers are saved. Go's code keeps
 // them all the same: on amd64 below the return address, on arm64 below the link register, which lies at the frame's
 // lower end. They are needed where Go changes stacks: a function that goes on with another stack has the frame pointer

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Functions that count their frame from a register that calls keep.
+//
 // Functions that align the stack count their frame from a register (rbx in those of the dynamic linker that look a
 // function up at its first call, _dl_runtime_resolve). Calls keep such a register, and a walk does not follow it. But
 // where a function has called another one which saves the register, the word lies at a fixed place below the stack

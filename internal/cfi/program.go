@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// The instructions DW_CFA_…, a case each, which change what is known of registers.
+
 // maxRemembered is how many states a function may remember at once; compilers need one.
 const maxRemembered = 64
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 )
 
+// The records of .eh_frame and .debug_frame: CIE and FDE.
+//
 // A section is a row of records, each with its length in front; one of length 0 is passed by (it marks an end, and
 // linkers leave it between the parts of what they join). A CIE has what several functions share, an FDE is one
 // function. Lengths of 64 bits come behind 0xffffffff.

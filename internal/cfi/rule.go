@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Which rule a state of the registers becomes, on amd64 and arm64.
+
 // An arch is what differs between amd64 and arm64: the numbers that DWARF gives to the registers, how many bits of a
 // rule tell where the frame pointer is, and how what is known is said in a rule.
 type arch struct {

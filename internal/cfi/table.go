@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Rows by address, with gaps and padding between functions.
+
 // A Row says that from Addr on, which is an address as the file's symbols have it, Rule holds.
 type Row struct {
 	Addr uint64

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Rules of code without frame information: stubs of the PLT, the entry of a program, .init.
+//
 // Some code has no call frame information, and its frames are known all the same.
 
 // entryBytes is how much of the code at a program's entry belongs to the frame that nobody has called.

@@ -14,6 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/parts"
 )
 
+// A CPU comes or goes while a run goes on, and the message of it.
+
 // CPUs is there while a run has events of CPUs: those of profiles, counters and
 // watchpoints, and what the kernel tells of processes. A CPU that comes has none, and
 // one that went lost them for good.

@@ -18,6 +18,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// A file of a program is replaced: its probes are attached again, and the message.
+//
 // A probe in a program stands in a file. An upgrade puts another file in its
 // place: what runs goes on with the file before, and what starts later has the new
 // one. So the probes are looked for in the new file, too, and attached there beside

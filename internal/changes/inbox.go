@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/bell"
 )
 
+// What is heard on other goroutines waits until the run takes it.
+
 // An inbox keeps what is heard until the goroutine of the run takes it.
 type inbox[T any] struct {
 	bell *bell.Bell // wakes that goroutine

@@ -16,6 +16,8 @@ import (
 	"github.com/startrace/startrace/stdlib"
 )
 
+// The words of the machine and the library for completion in shells.
+
 // Complete prints what a shell may put at the end of a line.
 func Complete(o session.Options, book *manual.Book, shell, line string) (exit int, err error) {
 	defer session.Guard(&o, &exit, &err)

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/session"
 )
 
+// `startrace doctor`.
+
 // Doctor says what this machine can trace.
 func Doctor(o session.Options, json bool) (exit int, err error) {
 	defer session.Guard(&o, &exit, &err)

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/session"
 )
 
+// `startrace list`: its patterns, and where it is printed.
+
 // List shows the points that match each pattern, and the kernel's types. No
 // pattern shows the kinds of points.
 func List(o session.Options) (exit int, err error) {

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// On which kernel and machine this is, as --version prints it.
+
 // Machine says on which kernel this is, for reports of mistakes: what
 // startrace doctor finds takes longer.
 func Machine(w io.Writer) error {

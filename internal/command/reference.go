@@ -18,6 +18,8 @@ import (
 	"github.com/startrace/startrace/stdlib"
 )
 
+// `startrace doc`: builtins, modules, documents, and words that are no command.
+
 // Doc prints the reference: of all builtins, or of one name: a builtin, a
 // module of the standard library, a constant, a document.
 func Doc(w io.Writer, name string) error {

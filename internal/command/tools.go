@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/stdlib"
 )
 
+// `startrace tools`: the order and the columns of the list.
+
 // Tools lists the standard library, a line each: the tools by the word that
 // runs them, the modules by the word that loads them.
 func Tools(w io.Writer) {

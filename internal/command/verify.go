@@ -16,6 +16,8 @@ import (
 	"github.com/startrace/startrace/stdlib"
 )
 
+// `startrace verify`: which scripts work on this kernel.
+
 // A verdict is what became of a script on this kernel.
 type verdict string
 

@@ -17,6 +17,8 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
+// std::string where debug information only declares it.
+
 // A string is passed by the address of a copy. Its size, and the places of the address of its bytes and of their
 // number, which takes eight, are in bytes (bits/basic_string.h: _M_dataplus, _M_string_length, _M_local_buf).
 const (

@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// Constants of C in texts of types(): lengths, enums, widths.
+
 // levels are the operators of constants, those that bind least first.
 var levels = [][]string{{"||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!="}, {"<", ">", "<=", ">="}, {"<<", ">>"},
 	{"+", "-"}, {"*", "/", "%"}}

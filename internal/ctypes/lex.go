@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 )
 
+// Words of C, and mistakes in a text of types().
+
 // An Error is a mistake in a text.
 type Error struct {
 	// Line and Column are its place in the text, both counted from 1.

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// Declarations of C in types(): structs, typedefs, attributes as packed.
+
 // A typ is a type with what its layout needs.
 type typ struct {
 	id          kernel.TypeID

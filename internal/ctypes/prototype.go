@@ -2,6 +2,8 @@ package ctypes
 
 import "strings"
 
+// Declarations of functions of C.
+
 // A Prototype says how a function is called, in the words of C: nobody looks up what its types are.
 type Prototype struct {
 	// Name is that of the function, and Result the type of what it returns; "void": nothing.

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Providers of static probes: `provider NAME { probe … }`, and the table providers.d.
+
 // providers is the table of static probes that are known without a declaration.
 //
 //go:embed providers.d

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// All texts of types() of a script, read once.
+
 // readTypes are types that were read, or the mistake, at its place in one of the texts.
 type readTypes struct {
 	types *Types

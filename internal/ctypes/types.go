@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// Base types of C, types of headers as size_t, tags and enums.
+
 // baseWords are the keywords of which C makes its own types.
 var baseWords = []string{"void", "char", "short", "int", "long", "signed", "unsigned", "float", "double", "_Bool",
 	"bool", "__int128", "__signed__", "__signed"}

@@ -28,6 +28,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// Records brought to the handlers of their probes in the order of time (merger, routes, held records).
+
 // Needs are what a delivery needs of the run that it is for. They do not change.
 type Needs struct {
 	// Parts are those whose rings are read.

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// dump() of a probe with keep=: the events that the kernel has kept.
+
 // errDumping: the handler that dump() calls has called it again.
 var errDumping = errors.New("dump: the events of this probe are being shown; call it from another callback")
 

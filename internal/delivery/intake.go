@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/stream"
 )
 
+// How much is taken from the rings at a time (`intakeRoom`), and events that were not handled at the end.
+
 // intakeRoom is how many bytes of a ring are taken at a time:
 // what has been taken is held twice, and rings hold the rest.
 const intakeRoom = 2 << 20

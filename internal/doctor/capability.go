@@ -4,6 +4,8 @@ import (
 	"strings"
 )
 
+// Capabilities that tracing needs, a row each.
+
 // A capability is one that tracing can need (capability(7), Linux 5.8).
 type capability struct {
 	name string

@@ -5,6 +5,8 @@ import (
 	"fmt"
 )
 
+// Findings about rights, lockdown, containers and settings of /proc/sys/kernel (`settingNames`).
+
 // conditions are the findings that come from reading.
 func (m *Machine) conditions() []Finding {
 	out := []Finding{

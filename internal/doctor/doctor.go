@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Machine, what is known about where startrace runs, and Report, what the doctor says.
+
 // A Machine is what is known about where startrace runs: the kernel, and what
 // this process may do there.
 type Machine struct {

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Which cause explains an error of loading or attaching.
+
 // A CauseError says what keeps a script from being traced, and what to do.
 type CauseError struct {
 	// Problem is the cause with its remedy.

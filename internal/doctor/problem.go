@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// The problems with their causes and remedies, a function each, in `rules`.
+
 // rules are the causes in the order in which they hide each other: what holds
 // further up is to be cured first. Each gives nil where it does not hold.
 var rules = []func(m *Machine) *Problem{

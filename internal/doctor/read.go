@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// What files of /proc, /sys and the firmware tell: containers, namespaces, secure boot.
+
 // Read learns about the machine what files and this process's own state tell.
 func Read(facts *kernel.Facts) (*Machine, error) {
 	version, err := kernel.Release()

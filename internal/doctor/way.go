@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
+// The words for each way to attach that was tried.
+
 // ways are the findings that come from trying.
 func (m *Machine) ways() (out []Finding) {
 	for _, w := range point.Ways() {

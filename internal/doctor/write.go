@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// The doctor's report as text and as JSON.
+
 // WriteJSON writes the report as one object.
 func (r *Report) WriteJSON(w io.Writer) error {
 	enc := escape.JSONEncoder(w)

@@ -8,6 +8,8 @@ import (
 	"strings"
 )
 
+// Parse reads durations as 1h30m or 20us.
+
 // Most is the longest duration in ns, so that a moment and a duration together are one of 64 bits.
 const Most = 1 << 62
 

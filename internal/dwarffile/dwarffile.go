@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/elffile"
 )
 
+// The debug information of an ELF file opened, with .dwo, .dwp and the file of dwz.
+
 // An Opener opens debug information.
 type Opener struct {
 	// Program is the file with the code, and Debug the one that says where its debug information is: the same, or its

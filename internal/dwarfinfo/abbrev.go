@@ -5,6 +5,8 @@ import (
 	"slices"
 )
 
+// Abbreviations of .debug_abbrev.
+
 // An abbreviation says which attributes an entry has, and in which forms (7.5.3).
 type abbreviation struct {
 	tag      dwarf.Tag

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 )
 
+// Numbers and texts of DWARF: LEB128.
+
 // A cursor reads on in some bytes. What would go beyond them gives 0 and sets failed, so that a caller checks once.
 type cursor struct {
 	data   []byte

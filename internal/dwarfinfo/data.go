@@ -19,6 +19,8 @@ import (
 	"slices"
 )
 
+// Data and Unit: the headers of units, read unit by unit.
+
 // A Data is the debug information of one file. It belongs to one goroutine.
 type Data struct {
 	// parts are the files that have it: the program's, and others (split.go, section.go).

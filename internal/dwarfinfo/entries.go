@@ -7,6 +7,8 @@ import (
 	"slices"
 )
 
+// Entries (DIEs) of a unit, walked, sought and read with their attributes.
+
 // An Entry is what is said of one thing: a function, a parameter, a type. Its values are decoded when they are asked
 // for.
 type Entry struct {

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// The forms of attributes (DW_FORM_…), a row each, and what their values mean.
+
 // A form is how an attribute's value is written (7.5.6).
 type form uint16
 

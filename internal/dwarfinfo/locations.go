@@ -2,6 +2,8 @@ package dwarfinfo
 
 import "debug/dwarf"
 
+// Lists of places, .debug_loc and .debug_loclists, and gcc's views.
+//
 // Where a variable is can depend on where the program is. Then its attribute is no expression but a list of them, each
 // for a range of addresses (DWARF 5, 2.6.2):
 //

@@ -6,6 +6,8 @@ import (
 	"slices"
 )
 
+// Ranges of addresses: .debug_aranges, .debug_ranges, .debug_rnglists, and which unit has an address.
+
 // A unitRange is a range of addresses, from Low to below High, of the unit at an offset of .debug_info.
 type unitRange struct {
 	low, high uint64

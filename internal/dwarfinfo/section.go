@@ -9,6 +9,8 @@ import (
 	"sync"
 )
 
+// Sections of a file read in pieces, and the parts that a file's debug information has.
+
 // ErrDamaged is what is said of debug information that does not keep to the standard.
 var ErrDamaged = errors.New("damaged debug information")
 

@@ -5,6 +5,8 @@ import (
 	"io"
 )
 
+// Types in units of their own (-fdebug-types-section).
+//
 // Types can have units of their own (gcc and clang: -fdebug-types-section), of which a linker keeps one for each type.
 // Others refer to them by a signature (DW_FORM_ref_sig8), or have a declaration with one (DW_AT_signature). In DWARF 4
 // these units are in a section of their own.

@@ -6,6 +6,8 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
+// Names of functions without parameters, templates' arguments and Rust's hash.
+
 // Bare is Demangle without what makes names of C++ and Rust long: the parameters, the arguments of templates and
 // generics, and Rust's hash.
 //

@@ -7,6 +7,8 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
+// Names of C++ and Rust as their authors wrote them.
+
 // maxDemangled is the logarithm of the longest name: templates can multiply to
 // any length.
 const maxDemangled = 12

@@ -6,6 +6,8 @@ import (
 	"slices"
 )
 
+// Where functions begin and end by .eh_frame, also in stripped files.
+//
 // Code that exceptions pass through has a table, .eh_frame, which strip leaves: for each function, static ones and
 // parts of others too, where it begins and how long it is. The table is a row of entries, each with its length in
 // front. A CIE has what several functions share, an FDE is one function:

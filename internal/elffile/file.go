@@ -25,6 +25,8 @@ import (
 	"strings"
 )
 
+// File: sections, segments, addresses and offsets, code.
+
 // A File is an open ELF file.
 type File struct {
 	Path string // as it was opened

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// Function, and the table of all functions of a file.
+
 // A Function is one name of a function; several can share an address.
 type Function struct {
 	Name string // as the linker knows it, mangled

@@ -12,6 +12,8 @@ import (
 	"strings"
 )
 
+// Whether Go built a file, which release, and in which language a function is written (`Language`).
+
 const (
 	LanguageC         Language = iota // the ABI of C; also C++, Rust
 	LanguageGo                        // Go's ABI with registers

@@ -8,6 +8,8 @@ import (
 	"slices"
 )
 
+// Functions of some names in Go's table, without reading it whole.
+
 // GoNamed gives the functions of some names by address, as far as Go's table has them. The table of a large program has
 // as many bytes as its code. Of a file whose functions nobody has asked for it is read in pieces, and nothing of it is
 // kept.

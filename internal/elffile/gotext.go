@@ -7,6 +7,8 @@ import (
 	"slices"
 )
 
+// The address of runtime.text in programs of Go.
+
 // goText gives the address from which .gopclntab counts since 1.18:
 // runtime.text. A mistake would put probes into the middle of instructions, so
 // sure says whether it is known and not guessed. A symbol has it; without

@@ -6,6 +6,8 @@ import (
 	"os"
 )
 
+// Files with long holes are read only where they hold something.
+
 // maxHole is the longest hole that is read. No table of a real file has as many zeros one
 // after another, and whoever makes a file can claim any size of what it does not hold.
 const maxHole = 64 << 10

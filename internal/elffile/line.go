@@ -6,6 +6,8 @@ import (
 	"fmt"
 )
 
+// File and line of an address, by the table of lines.
+
 // Lines finds where the source of code is, by debug information (DWARF).
 type Lines struct{ data *dwarf.Data }
 

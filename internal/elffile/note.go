@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// Notes of ELF files.
+
 // A Note is an entry of a note section: Name says whose it is ("GNU", "stapsdt"), Type is a number that the owner has
 // chosen, and Desc has the bytes of the description.
 type Note struct {

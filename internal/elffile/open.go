@@ -9,6 +9,8 @@ import (
 	"strings"
 )
 
+// How a file is opened and checked, and its build id.
+
 // Open opens a file; the path is opened as it stands, Root is for its debug
 // files only. The caller closes it.
 func Open(path string, opts Options) (*File, error) {

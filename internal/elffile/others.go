@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 )
 
+// Files that have parts of the debug information (.dwo, .dwp, dwz): where they are looked for, and why one is not
+// taken.
+//
 // Files can have parts of the debug information of a program: those of its units (gcc -gsplit-dwarf), these packed
 // together, and one that several programs share (dwz -m).
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// Entries of the PLT, as malloc@plt.
+
 // Stubs gives the entries of the procedure linkage tables of a file by address, each named for the function to which it
 // leads: malloc@plt. What lies before the first of them has the name of its section: .plt.
 func Stubs(f *File) (out []Function) {

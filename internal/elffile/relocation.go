@@ -1,5 +1,7 @@
 package elffile
 
+// Relocations.
+
 // relaSize is that of struct Elf64_Rela.
 const relaSize = 24
 

@@ -11,6 +11,8 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
+// The separate debug file: by build id, by .gnu_debuglink, .gnu_debugdata.
+
 var defaultDebugDirs = []string{"/usr/lib/debug"}
 
 // A debugSearch looks for the file that has the debug information of another one.

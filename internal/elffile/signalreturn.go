@@ -6,6 +6,8 @@ import (
 	"iter"
 )
 
+// Code to which handlers of signals return.
+//
 // A handler of signals returns to a few instructions that ask the kernel to go on where it was interrupted. They are
 // known by their bytes.
 

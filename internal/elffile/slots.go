@@ -2,6 +2,8 @@ package elffile
 
 import "debug/elf"
 
+// The word that the dynamic linker fills with the address of a variable of another file.
+//
 // A library's variable can be that of another file in the process: the program itself has it, to which gcc's linker
 // copies what it uses of a library, or a library that comes before has one of that name. So code goes by a word that
 // the dynamic linker fills with the address of the one that is meant.

@@ -5,6 +5,8 @@ import (
 	"slices"
 )
 
+// Programs that change stacks by themselves, as swapcontext.
+
 // switchers are functions by which a program of C goes on with another stack: those of the C library, of Boost
 // (PHP's fibers have a copy) and of Ruby.
 var switchers = []string{"swapcontext", "setcontext", "jump_fcontext", "coroutine_transfer"}

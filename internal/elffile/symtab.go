@@ -5,6 +5,8 @@ import (
 	"fmt"
 )
 
+// Functions taken from a symbol table.
+
 // add takes the functions of a symbol table that f's code has; from may be
 // another file, whose program headers do not count.
 func (f *File) add(t *functionTable, from *elf.File, kind elf.SectionType, origin Origin) error {

@@ -2,6 +2,8 @@ package elffile
 
 import "debug/elf"
 
+// Where variables of a thread (TLS) are.
+
 // threadHeader is what lies between the address of a thread and its variables on arm64, in bytes.
 const threadHeader = 16
 

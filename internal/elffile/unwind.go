@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// Whether exceptions pass through a file's functions.
+
 // personalities are the functions that say what is to be done in a frame when
 // an exception of C++ or a panic of Rust passes.
 var personalities = map[string]bool{"__gxx_personality_v0": true, "rust_eh_personality": true}

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// Variables and symbols of a file by their names.
+
 // ErrNoVariable says that a file has no variable of a name, ErrNoSymbol that it has none of any kind.
 var (
 	ErrNoVariable = errors.New("no variable")

@@ -9,6 +9,8 @@ import (
 	"slices"
 )
 
+// Large sections read in pieces.
+
 // A window gives bytes of a large section that is read from its begin to its end.
 type window struct {
 	from io.ReaderAt

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/location"
 )
 
+// Where debug information has a parameter at a function's entry, judged against the ABI.
+
 // What expressions are computed from when nothing of the function has run: the stack pointer before its call, and what
 // its DW_AT_frame_base is, where that is another place.
 const (

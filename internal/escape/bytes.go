@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 )
 
+// Bytes as text from which they can be had back: \xff.
+
 // Bytes gives s as text for formats that have text only, so that s can be had back:
 // a byte that is not UTF-8 is \xff, and where s itself has a backslash before x and two
 // hexadecimal digits, the backslash is \x5c. Every \xHH in the outcome stands for the

@@ -10,6 +10,8 @@ package escape
 
 import "unicode/utf8"
 
+// What becomes of control characters and others in output: Raw, Screen, OneLine.
+
 // How says what becomes of special characters: control characters, those that change the
 // direction of text or break lines, and bytes that are not UTF-8.
 type How uint8

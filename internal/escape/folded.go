@@ -2,6 +2,8 @@ package escape
 
 import "strings"
 
+// Names as elements of folded stacks.
+
 // foldedSeparators are what separates names, and the count from them, in a line of folded
 // stacks.
 var foldedSeparators = strings.NewReplacer(";", ":", " ", "_")

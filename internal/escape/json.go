@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 )
 
+// Strings of JSON, harmless to terminals.
+
 // AppendJSON appends a string as JSON has it. What acts on a terminal or on the text around
 // it is escaped, so that all output is one line of text. Bytes that are not UTF-8 are there
 // in a form that keeps strings apart (Bytes).

@@ -14,6 +14,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// The line of an event of a probe without a handler.
+
 // A Line prints the records of a probe that has no handler: time, cpu,
 // comm, pid, probe, args. It is prepared once for a record.
 type Line struct {

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/render"
 )
 
+// Arguments in that line as the kernel's own format of a tracepoint prints them.
+
 // Kernel is what the lines of tracepoints need of the kernel.
 type Kernel struct {
 	// Tracepoint gives what tracefs says of a tracepoint.

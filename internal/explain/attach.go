@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
+// How programs are attached, in the words of `explain`.
+
 // way says in words how a program is attached, and how often.
 func (in *Input) way(p *tree.Program) (string, int) {
 	switch at := p.Attach.Way.(type) {

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// What `explain` says of a function: where it runs and why, what it captured.
+
 // kernelReasons say why a function runs in the kernel, by its role.
 var kernelReasons = map[string]string{
 	"where":   "a filter runs in the kernel, so that what it drops costs nothing more",

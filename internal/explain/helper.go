@@ -9,6 +9,8 @@ import (
 	"github.com/cilium/ebpf/asm"
 )
 
+// The helpers of the kernel that programs call, in words, a row each.
+
 // helperWords say what the kernel's functions do that programs call (man 7
 // bpf-helpers).
 var helperWords = map[asm.BuiltinFunc]string{

@@ -7,6 +7,8 @@ import (
 	"github.com/cilium/ebpf/asm"
 )
 
+// Instructions as text, for `explain --asm`.
+
 // aluSigns are the signs of operations that change a register.
 var aluSigns = map[asm.ALUOp]string{
 	asm.Add: "+=", asm.Sub: "-=", asm.Mul: "*=", asm.Div: "/=", asm.Or: "|=", asm.And: "&=", asm.LSh: "<<=",

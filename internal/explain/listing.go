@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Programs instruction by instruction, with the script's text beside them.
+
 // A Listing is a program, instruction by instruction: Program is its name, Insns are those of its subprograms, too.
 type Listing struct {
 	Program string `json:"program"`

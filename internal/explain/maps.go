@@ -17,6 +17,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// The containers and maps of a script, their keys, values and memory.
+
 // fixedMaps say what the maps that startrace adds are for.
 var fixedMaps = map[string]string{
 	bpfgen.MapRing:    "the ring in which events wait for startrace",

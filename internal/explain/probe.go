@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// What `explain` finds of a probe: programs, events it sends, spans.
+
 func (in *Input) probe(p *plan.Probe) Probe {
 	out := Probe{Name: p.Name, Pos: p.Pos.String(), Points: []string{}, Functions: []Function{}}
 	if r := in.Result; r != nil {

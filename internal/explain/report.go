@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Report, what `explain` prints, and its stages --types, --ir, --asm.
+
 // Input is what a Report is made of.
 type Input struct {
 	Script string // as the user named it

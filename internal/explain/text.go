@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/paragraph"
 )
 
+// The text of `explain`, and of what -v says runs where.
+
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // WriteText prints the report for people.

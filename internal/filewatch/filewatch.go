@@ -13,6 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A file that is replaced or written anew is heard of by inotify.
+
 // A Change says of a name that was added what has become of its file.
 type Change struct {
 	// Path is the name, as it was added.

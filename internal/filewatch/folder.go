@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A folder that is made anew is heard of, as that of a cgroup.
+
 // A Folder tells when a path comes to mean another folder, or none.
 type Folder struct {
 	path string

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 )
 
+// Arguments read as flags and words: --name=value, -nvalue, --no-name.
+
 // A Flag is how a flag is written, and what help says of it.
 type Flag struct {
 	Long, Short string // without dashes; Short may be ""

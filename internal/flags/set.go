@@ -12,6 +12,9 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// Forms of values that several flags have: Number, Time, Choice, Texts; messages about flags that are not known or
+// given twice.
+
 // A Set is flags with what takes their values, in the order in which help shows
 // them.
 type Set struct {

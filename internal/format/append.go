@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 )
 
+// A format of printf applied to its arguments, verb by verb.
+
 // Append applies the format to args and appends the outcome to dst. On an
 // error dst comes back with its old length.
 func (f *Format) Append(dst []byte, args []Arg) ([]byte, error) {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 )
 
+// Arguments of a format: ints, floats, strings, None, FAULT.
+
 // ArgKind says which field of an Arg holds its value.
 type ArgKind uint8
 

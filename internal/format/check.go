@@ -1,5 +1,7 @@
 package format
 
+// Which kinds of arguments the verbs of a format refuse, for the compiler.
+
 // Unknown, for Check, is the kind of an argument that only the run will tell.
 const Unknown ArgKind = 255
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// Numbers with their nouns, as `1 event`, `2 events`, `a, b and 4 more`.
+
 // plurals are those that do not only end in s; of a noun of several words the last one decides.
 var plurals = map[string]string{"process": "processes", "entry": "entries", "loss": "losses", "index": "indexes"}
 

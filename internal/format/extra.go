@@ -2,6 +2,8 @@ package format
 
 import "math"
 
+// How long the outcome of a format becomes.
+
 // Extra is about how many bytes the outcome has at the most besides the text of each argument: literal text, what
 // widths and precisions add, and verbs by which an argument is longer than its text.
 func (f *Format) Extra(args []Arg) (bytes uint64) {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 )
 
+// The verbs %f, %e and %g.
+
 // appendFloatVerb applies %f %e %g. The precision is 6 where none is given,
 // for %g too, as in C and Python.
 func appendFloatVerb(dst []byte, p *part, a *Arg) ([]byte, error) {

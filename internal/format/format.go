@@ -17,6 +17,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// Formats of printf parsed: verbs, flags, width, precision, and hints about wrong verbs.
+
 // A Format is a parsed format string.
 type Format struct {
 	// Escape says what becomes of control characters in string arguments.

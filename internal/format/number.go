@@ -6,6 +6,8 @@ import (
 	"strconv"
 )
 
+// The verbs for ints: %d, %x, %o, %b.
+
 // appendNumber applies a verb for integers. As in Starlark a float loses its
 // fraction; a bool is 0 or 1.
 func appendNumber(dst []byte, p *part, a *Arg) ([]byte, error) {

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// The verbs for strings: %s, %q, %c, %r, padding and cutting.
+
 // appendString applies %s and %v. The precision counts characters of the
 // value, an escape sequence as the one that it stands for, the width those of
 // the outcome.

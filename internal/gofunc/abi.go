@@ -1,5 +1,7 @@
 package gofunc
 
+// Where functions of Go have arguments and results, by registers or on the stack.
+
 // An ABI says where arguments and results are, by the names that struct
 // pt_regs has for registers. Source: Go's src/cmd/compile/abi-internal.md; it
 // is not promised, but has not changed since it came (amd64: 1.17, arm64: 1.18).

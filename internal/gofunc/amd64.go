@@ -6,6 +6,8 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
+// Instructions of amd64 decoded: their lengths and where they jump.
+
 // decodeAMD64 reads one instruction. The decoder does not know all of AVX and
 // ADX, which Go uses for GOAMD64=v3 and in assembly; of those only the length is
 // needed.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 )
 
+// Instructions of arm64 decoded: branches and literals.
+
 // decodeARM64 tells branches by their bits (Arm ARM, C4.1.66): all
 // instructions have four bytes, and the rest of them does not matter. pool are
 // words that are data.

@@ -2,6 +2,8 @@ package gofunc
 
 import "fmt"
 
+// Where the instruction begins that has a byte.
+
 // Boundary gives where the instruction begins that has a byte of a function: a
 // probe in its middle would change it.
 func Boundary(arch string, code []byte, offset int) (int, error) {

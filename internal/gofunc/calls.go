@@ -2,6 +2,8 @@ package gofunc
 
 import "fmt"
 
+// Where the direct calls of a function go.
+
 // Calls gives where the direct calls of a function go, and its jumps out of it, from its start.
 func Calls(arch string, code []byte) (targets []int, err error) {
 	next, err := decoder(arch, code)

@@ -2,6 +2,8 @@ package gofunc
 
 import "fmt"
 
+// The decoder of the machine.
+
 // decode gives the instruction at an offset.
 type decode func(code []byte, at int) (instruction, error)
 

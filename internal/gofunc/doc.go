@@ -13,6 +13,8 @@ package gofunc
 
 import "math"
 
+// The comment of the package, and what matters of an instruction.
+
 // An instruction is what matters of one.
 type instruction struct {
 	at, size int

@@ -2,6 +2,8 @@ package gofunc
 
 import "slices"
 
+// Where code of an inlined copy is entered that debug information says to begin elsewhere.
+
 // EnteredAt gives where code within the function is entered that is said to begin at an offset, where no way leads to
 // that from outside: debug information of LLVM has the lowest address of the code, and LLVM turns loops so that a part
 // from the middle lies first.

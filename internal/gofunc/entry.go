@@ -1,5 +1,7 @@
 package gofunc
 
+// Where a probe at the entry of a function of Go stands: behind the check of the stack.
+
 // How far the look at an entry goes: the longest check has eight instructions,
 // and before morestack every register of arguments is stored, behind it loaded.
 const (

@@ -5,6 +5,8 @@ import (
 	"slices"
 )
 
+// Flow, the code of a function: which instruction goes on where.
+
 // A Flow is the code of a function, taken apart once for many questions: which instructions it has, and which of them
 // goes on where.
 type Flow struct {

@@ -1,5 +1,7 @@
 package gofunc
 
+// Instructions of inlined code that stand in front of a loop around it.
+//
 // Compilers put instructions of code within a function in front of a loop around it, since they come to the same at
 // each turn, and debug information may have it begin with them:
 //

@@ -5,6 +5,8 @@ import (
 	"slices"
 )
 
+// Probes behind a jump, or at the jump into a loop.
+
 // mostJumps is how many jumps are followed at most, one behind the other.
 const mostJumps = 64
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 )
 
+// The instructions at which a function of Go returns.
+
 // Returns are the places where a function is left.
 type Returns struct {
 	// At are the RET instructions; none in functions that never return.

@@ -7,6 +7,9 @@ import (
 	"fmt"
 )
 
+// Instructions of arm64 at which the kernel refuses a probe, and instructions at which a probe does harm
+// (`BecomesCall`).
+
 // Steppable says why the kernel cannot run an instruction at another place, as uprobes do, nil if it perhaps can.
 func Steppable(arch string, code []byte) error {
 	what := ""

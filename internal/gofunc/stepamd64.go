@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// Instructions of amd64 that the kernel refuses to probe, or runs wrong at another place.
+//
 // What uprobes do with an instruction of amd64 was tried with each opcode on Linux 5.10, 6.18 and 7.2, and follows
 // from arch/x86/kernel/uprobes.c. Some are refused: where the program is started later, such a probe never hits. Of
 // others the kernel takes the opcode behind a VEX or EVEX prefix for one without (OPCODE1), and does what that would

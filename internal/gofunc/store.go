@@ -7,6 +7,8 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
+// Whether code stores into memory before it decides or calls.
+
 // Stores reports whether own code stores into memory from an offset on, before it decides or calls. Compilers put such
 // code in front of no loop, as what only computes. What lies in the frame does not count: registers are kept there.
 func (f *Flow) Stores(offset int, own func(int) bool) bool {

@@ -6,6 +6,8 @@ import (
 	"sync"
 )
 
+// Arguments of system calls that are used for some values of another one only, a row each.
+//
 // Some arguments of system calls are used for some values of another one only: programs that do not give them leave in
 // their registers what was there before.
 

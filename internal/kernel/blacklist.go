@@ -10,6 +10,8 @@ import (
 	"strings"
 )
 
+// Functions that kprobes refuse (kprobes/blacklist).
+
 // ErrNoProbes says that the kernel forbids probes on a function.
 var ErrNoProbes = errors.New("the kernel allows no probes on it")
 

@@ -4,6 +4,8 @@ import (
 	"github.com/startrace/startrace/internal/abi"
 )
 
+// Where a function of the kernel has its arguments and its result, by BTF.
+
 // Call gives where a function of the kernel has its arguments and its result, on an
 // architecture by its GOARCH ("" is this machine); nil where nobody knows its types.
 func (fn *Function) Call(arch string) *abi.Call {

@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// Types written as C writes them.
+
 // TypeName writes a type as C does without a name: "struct task_struct *",
 // "char [16]", "void (*)(struct work_struct *)".
 func (b *BTF) TypeName(id TypeID) string {

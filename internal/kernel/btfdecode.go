@@ -5,6 +5,8 @@ import (
 	"fmt"
 )
 
+// One type of BTF decoded: ints, structs, enums, arrays; its size.
+
 // indexNUL gives the length of the string at the start of s, which holds a NUL.
 func indexNUL(s []byte) int { return max(bytes.IndexByte(s, 0), 0) }
 

@@ -1,5 +1,7 @@
 package kernel
 
+// The types of the kernel of Facts.
+
 // BTF gives the kernel's types.
 func (f *Facts) BTF() (*BTF, error) {
 	f.btfOnce.Do(func() {

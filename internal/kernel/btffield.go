@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// Fields of structs by their names, bit-fields, and names with a trailing _.
+
 // NoFieldError says that a struct has no field of a name.
 type NoFieldError struct {
 	Struct, Field string // Struct in C: "struct file"

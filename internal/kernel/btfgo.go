@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// Types of programs of Go in the form of BTF: maps, channels, interfaces, times, embedded fields.
+//
 // What a program of Go says of its types besides what BTF can: which pointers are maps and channels, which structs are
 // times, which members are embedded, and where its runtime keeps the descriptions of types that interfaces lead to.
 

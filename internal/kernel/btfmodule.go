@@ -11,6 +11,8 @@ import (
 	"sync"
 )
 
+// The types of modules.
+//
 // The types of modules (5.11, CONFIG_DEBUG_INFO_BTF_MODULES) go on where the
 // kernel's end: their numbers and the offsets of their names count from there,
 // in each module anew. Here they are put behind each other: of each module

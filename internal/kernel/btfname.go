@@ -9,6 +9,8 @@ import (
 	"strings"
 )
 
+// Types, functions and enumerators of BTF by their names.
+
 // A nameIndex finds types by name: open addressing, 0 for an empty slot. It
 // holds no names; a hit is compared with the blob.
 type nameIndex struct {

@@ -6,6 +6,8 @@ import (
 	"slices"
 )
 
+// Types of user programs in the form of BTF, and those of types().
+//
 // The types of programs lie behind those of the kernel and of modules, as types of BTF too, so that all that works on
 // a BTF works on them. Whoever reads a program's debug information adds them: a struct is added when a script comes to
 // it, with what lies in it. What its pointers lead to is only declared then (KindFwd), and defined once it is asked

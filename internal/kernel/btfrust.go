@@ -1,5 +1,7 @@
 package kernel
 
+// Enums and vectors of Rust in the form of BTF.
+//
 // What a program of Rust says of its types that C has nothing like: which of the values of an enum there is, and what a
 // Vec has, since its members lead to bytes.
 

@@ -2,6 +2,8 @@ package kernel
 
 import "strings"
 
+// Types as C spells them, for cast() and sizeof().
+
 // Spelled finds a type as C spells it: "struct sock", "u32", "unsigned long". A typedef gives what it stands for.
 func (b *BTF) Spelled(name string) (TypeID, bool) {
 	kinds := map[string]TypeKind{"struct": KindStruct, "union": KindUnion, "enum": KindEnum}

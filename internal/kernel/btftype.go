@@ -1,5 +1,7 @@
 package kernel
 
+// Type, Member, Field and Param: what BTF tells of a type.
+
 // TypeID is the number of a type in the kernel's BTF; 0 is void.
 type TypeID uint32
 

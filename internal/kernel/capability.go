@@ -6,6 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The capabilities of this process.
+
 // Capabilities are sets of capabilities(7), a bit each: the Effective ones count now, the Permitted ones may be made
 // so.
 type Capabilities struct{ Effective, Permitted uint64 }

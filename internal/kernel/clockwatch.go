@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The time of day that is set during a run, or jumps.
+
 // A ClockWatch tells when the time of day has been set, or has jumped as the machine was suspended, until it is closed.
 type ClockWatch struct{ timer *os.File }
 

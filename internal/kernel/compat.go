@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// System calls of programs of 32 bits and of x32: numbers, arguments, names.
+
 // A SyscallABI is the interface by which a program makes a system call. Each has its own table of numbers and its own
 // registers.
 type SyscallABI uint8

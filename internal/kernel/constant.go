@@ -8,6 +8,8 @@ import (
 	"sync"
 )
 
+// Constants of headers (macros), names of errors and of signals.
+
 // constantText holds what C spells as macros and BTF therefore lacks, from
 // the headers of Linux 7.2 (uapi, and include/linux for what traces show:
 // TASK_, SOCK_, MSG_ …), evaluated by a C compiler for each architecture. Flags

@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// Which CPUs run, and which there are.
+
 // OnlineCPUs reads the numbers of the CPUs that run; there is at least one.
 func OnlineCPUs() ([]int, error) { return readCPUs("online") }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+// CPUs that go offline and come online are heard of.
+
 // CPUNews says what became of a CPU.
 type CPUNews struct {
 	CPU    int

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// Names of block devices by the kernel's numbers.
+
 // minorBits is MINORBITS of include/linux/kdev_t.h: the numbers of devices in
 // the kernel, which are not as stat(2) gives them.
 const minorBits = 20

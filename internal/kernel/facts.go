@@ -5,6 +5,8 @@ import (
 	"sync"
 )
 
+// Facts, what is known of one kernel, and Options, where it is read.
+
 // Options say where facts are read; the zero value is the running kernel.
 // Tests give fixtures.
 type Options struct {

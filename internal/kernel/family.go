@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// The families of names(), and the message about one that is not there.
+
 // OwnFamilies are the families of names() that are neither an enum nor the beginning of constants' names.
 var OwnFamilies = []string{"mode", "tcp_state"}
 

@@ -1,5 +1,7 @@
 package kernel
 
+// Features, what the compiler may use of the kernel.
+
 // AllFeatures are those of the newest kernels.
 func AllFeatures() Features {
 	return Features{Kprobe: true, KprobeMulti: true, KprobesCount: true, KprobeSession: true, Uprobe: true,

@@ -9,6 +9,8 @@ import (
 	"strings"
 )
 
+// Types of file systems, and disks.
+
 // FileSystems gives the types of file systems that the kernel knows at this
 // moment: a module can bring another one.
 func FileSystems() ([]string, error) {

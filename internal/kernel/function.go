@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// Functions of the kernel and its modules by names and patterns, and messages when there is none.
+
 // A Function is a function of the kernel or of a module.
 type Function struct {
 	// Name is as in /proc/kallsyms; part of it may be a suffix of the compiler (.isra.0).

@@ -8,6 +8,8 @@ import (
 	"strings"
 )
 
+// The list of functions that can be traced (available_filter_functions).
+
 // readFilterFunctions parses lines `name` and `name [module]`
 // (kernel/trace/ftrace.c, t_show).
 func readFilterFunctions(r io.Reader) ([]FunctionName, error) {

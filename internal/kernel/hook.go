@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Security hooks (lsm:), and whether programs at them would be called.
+
 // HookPrefix begins the names of the functions to which programs at hooks are attached (LSM_HOOK of
 // kernel/bpf/bpf_lsm.c); others begin so, too.
 const HookPrefix = "bpf_lsm_"

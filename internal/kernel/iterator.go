@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// Iterators (iter:) in BTF.
+
 // iterPrefix begins the functions that DEFINE_BPF_ITER_FUNC makes
 // (include/linux/bpf.h): int bpf_iter_NAME(struct bpf_iter_meta *meta, …).
 const iterPrefix = "bpf_iter_"

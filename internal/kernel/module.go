@@ -8,6 +8,8 @@ import (
 	"strings"
 )
 
+// Modules: loaded, installed, coming; which can be loaded.
+
 // ModuleState says what a module is to the kernel.
 type ModuleState uint8
 

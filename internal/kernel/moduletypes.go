@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The types of loaded modules by their names. They are sought where the kernel proper has no such type, and modules do
-// not know each other: two can have different types of one name. Then the name alone says nothing.
+// Types of loaded modules by their names, as xfs:struct xfs_inode. They are sought where the kernel proper has no such
+// type, and modules do not know each other: two can have different types of one name. Then the name alone says nothing.
 
 // A NotOneTypeError says that modules have different things of one name.
 type NotOneTypeError struct {

@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// Modules that are loaded are heard of.
+
 // A ModuleWatch tells when modules are loaded. A module announces itself to udev before its own code runs, and until
 // then nothing is done, where looking at /sys/module again and again would cost.
 type ModuleWatch struct{ *uevents }

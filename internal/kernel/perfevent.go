@@ -2,6 +2,8 @@ package kernel
 
 import "path/filepath"
 
+// The events of software: and hardware: with their numbers.
+
 // A PerfEvent is an event that perf_event_open(2) counts.
 type PerfEvent struct {
 	// Name is as scripts write it and perf list shows it.

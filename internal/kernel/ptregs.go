@@ -5,6 +5,8 @@ import (
 	"strconv"
 )
 
+// The registers of struct pt_regs, and those of the arguments of system calls.
+
 // Registers says where an architecture's struct pt_regs keeps what, in bytes
 // from its start (arch/ARCH/include/asm/ptrace.h; the layout is kernel ABI
 // for the first part, and unchanged since 4.x).

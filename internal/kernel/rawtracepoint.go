@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// Raw tracepoints and their arguments by BTF.
+
 // A RawTracepoint is a tracepoint, by its Name, with the arguments that its call site passes, Params: argument i is the
 // i-th u64 of the program's context.
 type RawTracepoint struct {

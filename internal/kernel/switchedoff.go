@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// Switches by which root turns off kprobes and ftrace.
+
 // A SwitchedOff is an error where programs can be attached and the kernel runs none of them, for root has switched off
 // what would call them.
 type SwitchedOff struct {

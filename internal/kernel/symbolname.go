@@ -7,6 +7,8 @@ import (
 	"sort"
 )
 
+// Names of the kernel's addresses: vfs_read+0x7.
+
 // Addrs gives all addresses of a name in ascending order: static functions of
 // different files share names, and a probe by name can then mean either (the
 // kernel refuses it since 6.6).

@@ -13,6 +13,8 @@ import (
 	"sync"
 )
 
+// Symbols of /proc/kallsyms.
+
 // ErrHiddenAddresses says that /proc/kallsyms shows zeros instead of addresses.
 var ErrHiddenAddresses = errors.New("kernel addresses are hidden: " +
 	"run with CAP_SYSLOG or set /proc/sys/kernel/kptr_restrict to 0 or 1")

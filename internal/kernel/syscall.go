@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// System calls by names and numbers with their arguments, and those that do not return.
+
 // A Syscall is a system call as the kernel defines it.
 type Syscall struct {
 	Nr   int

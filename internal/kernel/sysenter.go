@@ -2,6 +2,8 @@ package kernel
 
 import "strings"
 
+// Types of the arguments of the tracepoints `syscalls:sys_enter_*`.
+
 // sysEnter is how the tracepoints of the entries of system calls are named.
 const sysEnter = "sys_enter_"
 

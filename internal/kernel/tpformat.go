@@ -8,6 +8,8 @@ import (
 	"strings"
 )
 
+// The format files of tracepoints parsed.
+
 // ParseFormat parses a format file of tracefs, as trace_events.c prints it:
 //
 //	name: sched_switch

@@ -1,5 +1,7 @@
 package kernel
 
+// Functions that call programs at raw tracepoints, for stacks.
+
 // The programs at a raw tracepoint are called by a function that all events of its
 // class share: __bpf_trace_CLASS. No list says which class an event is of; the
 // kernel has a variable for each event, __bpf_trace_tp_map_EVENT, a struct

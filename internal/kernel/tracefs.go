@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Where tracefs is, why it cannot be read, and lockdown.
+
 // The kinds of trouble with tracefs; use errors.Is.
 var (
 	ErrNoTracefs  = errors.New("tracefs is missing")

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// Tracepoints of tracefs by names and patterns, and messages when there is none.
+
 // Field finds a field by name, as BTF.Field does with a trailing `_`.
 func (t *Tracepoint) Field(name string) (*TracepointField, error) {
 	for _, try := range []string{name, TrimEscape(name)} {

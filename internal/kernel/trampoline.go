@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// Which functions can have no trampoline, and which run with locks of tables.
+
 // NoTrampoline says why a function whose types are known cannot have a trampoline, "" if it can:
 // arch_prepare_bpf_trampoline copies registers, and btf_ctx_access (kernel/bpf/btf.c) knows pointers to numbers since
 // 5.17.

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// What hooks and iterators have in common: points that BTF describes.
+
 // A TypedPoint is a point that BTF describes by a function: a security hook or an iterator.
 type TypedPoint struct {
 	// Name is as scripts write it, without the prefix of Func.

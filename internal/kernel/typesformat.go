@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// Formats of tracepoints made from types alone, where tracefs cannot be read.
+//
 // What a tracepoint records is a struct, trace_event_raw_CLASS, of which the
 // types have the members (include/trace/stages/stage1_struct_define.h). Several
 // events can share one class: then the class is that whose function

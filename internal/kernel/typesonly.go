@@ -8,6 +8,8 @@ import (
 	"regexp"
 )
 
+// Facts of a kernel that does not run here, from its types, for `verify`.
+//
 // Facts of a kernel that does not run here are read from its types alone: the
 // file /sys/kernel/btf/vmlinux of a machine that runs it, or its vmlinux. Types
 // have functions, structs, and what each tracepoint records. They do not have

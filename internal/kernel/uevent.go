@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Messages of the kernel to udev.
+
 // uevents are what the kernel tells udev (lib/kobject_uevent.c). Nobody needs a right to hear them, and until one
 // comes they cost nothing. In a network namespace of another user namespace nothing is heard.
 type uevents struct{ file *os.File }

@@ -1,5 +1,7 @@
 package kernel
 
+// Way, what a kernel may lack or forbid and is tried, a constant each.
+
 // A Way is something that a kernel may have or forbid and that is found out by
 // trying it (internal/attach) or by reading files.
 type Way string

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// Console: lines read at a terminal or pipe, and output above them.
+
 // An InputKind says what an Input is.
 type InputKind uint8
 

@@ -9,6 +9,8 @@ import (
 	"github.com/peterh/liner"
 )
 
+// What is done with a line as liner edits it: Tab, questions, drawing.
+
 // An editor runs liner for one line after the other.
 type editor struct {
 	*virtual

@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// What was entered before: the file of the history, and its size (`maxHistory`).
+
 // maxHistory is how many entries the file keeps. liner recalls the last 1,000.
 const maxHistory = 5000
 

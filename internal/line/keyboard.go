@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// What was typed and not yet taken: Ctrl-C, pastes, Esc.
+
 // A keyboard is what was typed and not yet taken. A goroutine reads it, so that
 // Ctrl-C reaches a script that runs.
 type keyboard struct {

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 )
 
+// Keys of terminals and what liner knows them as (`controls`, `sequences`).
+
 // The blanks that stand for a newline and a tab inside of what liner edits.
 // They are one column wide, and liner's words end at them.
 const (

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 )
 
+// The prompt in front of a line, and how a line is shown.
+
 // A Prompt stands before a line: its number, with a > where something new
 // begins.
 type Prompt struct {

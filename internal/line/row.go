@@ -8,6 +8,8 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
+// The row that liner prints to, read from its output.
+
 // A row is the one row of the terminal that liner prints to.
 type row struct {
 	cells []cell // by column

@@ -7,6 +7,8 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
+// What of the line is drawn, and how it is erased.
+
 // A screen knows what of the line is drawn, to erase it again: output of
 // probes goes above the line.
 type screen struct {

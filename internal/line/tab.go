@@ -2,6 +2,8 @@ package line
 
 import "strings"
 
+// What Tab adds or offers.
+
 // A Completion says what could stand at the cursor.
 type Completion struct {
 	From int // where the words begin in the text before the cursor

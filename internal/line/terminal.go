@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The terminal: its modes, width, where output goes.
+
 // A terminal is where results and messages are written, and the line that is
 // edited. What is written while a line is edited goes above it, in whole
 // lines; a terminal that cannot move its cursor shows it after Enter.

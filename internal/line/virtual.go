@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/pty"
 )
 
+// The terminal that liner has: pipes in place of standard input and output.
+
 // A virtual terminal is the one that liner has. Its descriptors are 0 and 1 of
 // this process, since liner asks these for modes and the width; the real
 // terminal has others.

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Arguments and fields of points as listed, with their types in scripts and in C.
+
 // reserved are the words that Starlark takes for itself, so that no name
 // behind a dot can be one: scripts write `from_`
 // (go.starlark.net/syntax, scan.go).

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
+// Where a function was inlined, in a list.
+
 // inlinedAt says where a function was inlined: "2 inlined at cart.c:120 in checkout".
 func inlinedAt(list []binary.CopyPlace) (out []string) {
 	type call struct{ source, in string }

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// `startrace list --format json`.
+
 // WriteJSON writes an object for each point, type and kind, a line each.
 func (r *Result) WriteJSON(w io.Writer) error {
 	enc := escape.JSONEncoder(w)

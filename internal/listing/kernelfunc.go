@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
+// Functions of the kernel in `startrace list`.
+
 // kernelFunctions finds functions of the kernel and of its modules.
 func (s *Source) kernelFunctions(r *Result, k *point.Kind, rest string) error {
 	name, _, _ := strings.Cut(orAll(rest), "+") // an offset does not change which it is

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
+// Which points of each kind there are (`finders`), and the list of all kinds.
+
 // A finder finds the points of a kind that match what follows its name.
 type finder func(s *Source, r *Result, k *point.Kind, rest string) error
 

@@ -18,6 +18,8 @@ import (
 	"github.com/startrace/startrace/internal/usdt"
 )
 
+// Source, Point, Result and Layout: what a list asks and has.
+
 // A Point is one point as probe() takes it, or one form of points.
 type Point struct {
 	// Name is the point as probe() takes it.

@@ -2,6 +2,8 @@ package listing
 
 import "errors"
 
+// Hints about names that are not there.
+
 func didYouMean(name string) string {
 	if name == "" {
 		return ""

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
+// Events of software: and hardware: in `startrace list`.
+
 // perfEvents finds the events that perf_event_open(2) counts, and raw ones of
 // the CPU, r and a number in hex.
 func (s *Source) perfEvents(r *Result, k *point.Kind, rest string) error {

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
+// What a pattern of `startrace list` means: KIND:…, a name alone, struct NAME.
+
 // Find gives what matches a pattern: KIND:…, a name without a kind, which is
 // looked for in all of them that are quick to search, `struct NAME`, a kind
 // alone, or "" for all kinds.

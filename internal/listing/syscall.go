@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
+// System calls in `startrace list`, with their arguments.
+
 // syscalls finds system calls by the kernel's names and those of unistd.h.
 func (s *Source) syscalls(r *Result, k *point.Kind, rest string) error {
 	if _, err := naming.Compile(rest); err != nil {

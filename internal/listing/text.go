@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// The text of `startrace list`: lines and columns.
+
 // WriteText writes what was found: a line for each point, with its details if
 // verbose; types with their members; kinds as a table.
 func (r *Result) WriteText(w io.Writer, verbose bool) error {

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
+// Tracepoints and raw tracepoints in `startrace list`.
+
 // tracepoints finds CATEGORY:NAME; a category alone means all of it.
 func (s *Source) tracepoints(r *Result, k *point.Kind, rest string) error {
 	f := point.Split(rest, 2)

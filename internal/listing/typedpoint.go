@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
+// Hooks and iterators in `startrace list`.
+
 // hooks finds the security hooks that the kernel's BTF names.
 func (s *Source) hooks(r *Result, k *point.Kind, rest string) error {
 	found, err := s.Facts.MatchHooks(orAll(rest))

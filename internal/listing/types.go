@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// Layouts of types: `startrace list 'struct NAME'`.
+
 // typeKinds are the words that begin a type's name.
 var typeKinds = map[string]*kernel.TypeKind{
 	"struct": kindOf(kernel.KindStruct), "union": kindOf(kernel.KindUnion), "enum": kindOf(kernel.KindEnum),

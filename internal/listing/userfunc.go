@@ -16,6 +16,8 @@ import (
 	"github.com/startrace/startrace/internal/usdt"
 )
 
+// Functions of programs and static probes in `startrace list`.
+
 // files gives the programs that the first field of a pattern names, and the
 // rest of the pattern. Of one traced process a pattern means all that is
 // mapped.

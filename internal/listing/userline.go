@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
+// Lines and places of programs in `startrace list`.
+
 // userLine finds the places of a line of a program's source.
 func (s *Source) userLine(r *Result, k *point.Kind, file, source string, line int) error {
 	if s.Programs == nil {

@@ -7,6 +7,8 @@ import (
 	"sync"
 )
 
+// Many points written fast.
+
 // pieceSize is how many points are written at a time.
 const pieceSize = 512
 

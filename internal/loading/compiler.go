@@ -20,6 +20,8 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
+// A part is compiled: the options of the compiler are filled here.
+
 // Needs are what is needed of the run for which parts are compiled and loaded. They do not change.
 type Needs struct {
 	// Messages takes what is no result.

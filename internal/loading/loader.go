@@ -32,6 +32,8 @@ import (
 	"github.com/startrace/startrace/internal/stream"
 )
 
+// A part is loaded, bound and attached; what -v says of that, and points that were left out.
+
 // A Loader brings plans into the kernel, as long as the run can get probes.
 type Loader struct {
 	*compiler

@@ -14,6 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// What is read before a run so that stacks of programs can be walked.
+
 // How long the beginning of a run waits for the rows of files: those of the processes of -p, or of all, and those that
 // the command of -c has mapped when it begins.
 const (

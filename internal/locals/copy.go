@@ -9,9 +9,9 @@ import (
 	"github.com/startrace/startrace/internal/location"
 )
 
-// This file finds the parameters of a copy of a function that was inlined, where the copy begins. There is no call, and
-// no convention of calls: a parameter is where the optimizer has the value, if it has it at all. A function can change
-// a parameter, and of a change that comes down to nothing the list of places may have only what comes after it:
+// Parameters of a copy that was inlined, where it begins (`AtStart`). There is no call, and no convention of calls: a
+// parameter is where the optimizer has the value, if it has it at all. A function can change a parameter, and of a
+// change that comes down to nothing the list of places may have only what comes after it:
 //
 //	static inline int doubled(int n) { n = n * 2; … }     doubled(5) has n = 10 at its first instruction
 //

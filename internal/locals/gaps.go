@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
+// Instructions of an inlined function that debug information gives to the one around it.
+//
 // An optimizer mixes the instructions of functions that it has inlined with those of the function around them, and then
 // says of some that they are of the latter:
 //

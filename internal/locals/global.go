@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/location"
 )
 
+// Variables outside of functions (e.globals), as the function that looks sees them.
+
 // A SourceLine is a line of the source, by the whole name of its file.
 type SourceLine struct {
 	// File is the whole name, and Number counts from 1; 0: no line.

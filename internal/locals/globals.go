@@ -15,7 +15,7 @@ import (
 	"github.com/startrace/startrace/internal/sourcename"
 )
 
-// This file finds the variables of a name outside of functions, and which of them a function means.
+// All variables of a name outside of functions, and which is meant; the message when there are several.
 
 // wanted is the name of a variable as a script has it: "limit", "n1::limit", "most<int>", "cart.Limit" of Go,
 // "@a.c:limit".

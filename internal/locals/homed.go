@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/location"
 )
 
+// Parameters that are said to lie in the frame, and perhaps are not stored yet.
+//
 // Debug information of optimized code can say of a parameter that it lies in the frame of the function all the time. It
 // came in registers, and the instructions that store it stand anywhere between those of the first lines. They are done
 // when another function is called, which changes the registers.

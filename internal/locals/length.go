@@ -7,9 +7,9 @@ import (
 	"github.com/startrace/startrace/internal/location"
 )
 
-// This file finds how many elements an array has whose length the program computes, as one of C that is declared
-// `int list[n]`. Compilers keep the number, or the highest index, for the debugger. The entry of the dimension has an
-// expression that computes it, or refers to the entry of a variable that the compiler has made for it:
+// The length of arrays that the program computes. Compilers keep the number, or the highest index, for the debugger.
+// The entry of the dimension has an expression that computes it, or refers to the entry of a variable that the compiler
+// has made for it:
 //
 //	gcc -O0     DW_AT_upper_bound  DW_OP_fbreg -88, DW_OP_deref
 //	gcc -O2     DW_AT_upper_bound  → DW_TAG_variable, artificial, with a list of places

@@ -15,6 +15,8 @@ import (
 	"github.com/startrace/startrace/internal/sourcename"
 )
 
+// Which variables are in sight at an instruction, and where they are.
+
 // A Variable is one that is in sight.
 type Variable struct {
 	// Name is as the source writes it.

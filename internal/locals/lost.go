@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/location"
 )
 
+// Variables whose debug information is in a file that is not known.
+
 // A LostError says that a variable can be one of a source file whose debug information is in a file of its own that is
 // not known.
 type LostError struct {

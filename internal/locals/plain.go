@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
+// Whether a function was compiled without optimization.
+
 // plain reports whether the function was not optimized: its variables have one place on the stack all the time. One
 // without such variables is so where its compiler tells.
 func (w *walk) plain() bool {

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/location"
 )
 
+// Variables of blocks in which the line stands, though the instruction does not lie there.
+//
 // An optimizer takes instructions out of their blocks, so that an instruction of a line need not lie in the block that
 // the line stands in:
 //

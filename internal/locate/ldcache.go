@@ -8,6 +8,8 @@ import (
 	"fmt"
 )
 
+// The cache of the dynamic linker, /etc/ld.so.cache.
+
 // A libraryCache is what /etc/ld.so.cache has.
 type libraryCache struct {
 	entries []cacheEntry

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/elffile"
 )
 
+// The file of a library by its short name, as libc.
+
 func (f *Finder) machine() elf.Machine {
 	if f.Machine == elf.EM_NONE {
 		return elffile.Machine(runtime.GOARCH)

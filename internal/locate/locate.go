@@ -18,6 +18,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// The file that a name in a point means: a path, a library, a command; messages when there is none.
+
 // ErrNotFound says that nothing has the name.
 var ErrNotFound = errors.New("no such program or library")
 

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/mapping"
 )
 
+// The file of a name among those that the traced process has mapped.
+
 // mapped finds a name among the files that the process has mapped as code; its
 // own program first.
 func (f *Finder) mapped(name string) (Location, bool, error) {

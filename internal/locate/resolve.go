@@ -9,6 +9,8 @@ import (
 	"syscall"
 )
 
+// Paths below the root of a container, with links as its processes follow them.
+
 // maxLinks is the kernel's own bound (path_resolution(7)).
 const maxLinks = 40
 

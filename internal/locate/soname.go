@@ -5,6 +5,8 @@ import (
 	"unicode"
 )
 
+// Short names of libraries, as ssl of libssl.so.3, and which version is newer.
+
 // isLibrary says whether a file's name is that of a library which scripts call
 // by a short name. `ssl` and `libssl` are libssl.so.3, `c` is also libc-2.31.so
 // (glibc before 2.34) and ld-musl-x86_64.so.1 (musl keeps its library in its

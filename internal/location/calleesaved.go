@@ -2,6 +2,8 @@ package location
 
 import "slices"
 
+// Registers that calls keep, of which a value may be made.
+
 // kept are the registers that a call does not change: System V ABI, AMD64 Supplement, figure 3.4; Procedure Call
 // Standard for the Arm 64-bit Architecture, 6.1.1.
 var kept = map[string][]string{

@@ -2,6 +2,8 @@ package location
 
 import "encoding/binary"
 
+// The run of an expression of DWARF: its stack, its bounds, operations of two numbers (`twoOperands`).
+
 // A Base is the type that a number in an expression has: Size bytes, with a sign or without one.
 type Base struct {
 	// Size is in bytes; Signed: it has a sign.

@@ -1,5 +1,7 @@
 package location
 
+// The numbers of the operations DW_OP_….
+
 // An opcode is an operation of an expression (DWARF 5, 7.7.1). The table of delve's package op lacks those that came
 // with DWARF 5, and what gcc and clang wrote in their place before.
 type opcode uint8

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
+// What each operation DW_OP_… does.
+
 // operations are what an operation does that takes no two numbers. What is missing here ends the run: the place is
 // Unreadable.
 var operations = sync.OnceValue(func() map[opcode]func(*evaluation) {

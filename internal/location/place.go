@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// Place, Expr and Fragment: where a value is, as a tree.
+
 // A Kind says in which way a Place is one.
 type Kind uint8
 

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// What can be done about a loss, by script or by flags.
+
 // lessByFlags is what a user of the library can do, where who writes a script could change it.
 const lessByFlags = "select less: by flags of the tool (--help), or by -p"
 

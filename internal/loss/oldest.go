@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// Tables with lru= that have dropped entries.
+
 // oldestGoes is a table that drops its oldest entries when it is full. The
 // kernel does not count these, but no entry was dropped as long as fewer were
 // put into the table than it has room for.

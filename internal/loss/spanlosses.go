@@ -2,6 +2,8 @@ package loss
 
 import "github.com/startrace/startrace/internal/plan"
 
+// The lines of losses: what several probes of one span lose is said once.
+//
 // Each probe of a span keeps what is open for itself, and so each of them loses
 // what the span loses.
 

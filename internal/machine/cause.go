@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// The cause in the machine or in the rights for which probes could not be attached.
+
 // What every kernel has and what rarely happens, to try probes on; for
 // functions see tried.
 const (

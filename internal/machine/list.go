@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/render"
 )
 
+// What `startrace list` prints for one pattern.
+
 // List prints what one pattern finds, and reports whether that is anything.
 func (m *Machine) List(out *output.Output, pattern string, verbose bool, say *output.Messages) (
 	found bool, err error) {

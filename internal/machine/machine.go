@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Machine, what is known of the one that runs, opened when it is asked for.
+
 // A Machine is this machine from the beginning of a run, or of a command, to its
 // end.
 type Machine struct {

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Constants, enums, types and devices by the names that scripts use.
+
 // Constant looks up a name that a script uses and does not define: among the
 // shipped ones, and with a spelling that constants have among the enums of BTF.
 // BTF is not read for other names.

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
+// Completion of points, and of fields of e and e.args (`FieldWords`).
+
 // PointWords completes a point field by field: a kind, a category, a name. They
 // are the words that could follow what is typed; shown are what a pattern matches.
 func (m *Machine) PointWords(typed string) (words, shown []string) {

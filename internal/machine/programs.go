@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/locate"
 )
 
+// Programs as the traced process sees them.
+
 // Trace says which process is traced, 0 for none, or else which program is
 // started. It is said before a program is looked for.
 func (m *Machine) Trace(pid int, program string) { m.root, m.program = pid, program }

@@ -1,5 +1,7 @@
 package manual
 
+// The table of the commands of startrace, with their words, forms and examples.
+
 const opening = "startrace runs a tracing script: one part of it in the kernel as eBPF, the rest as Starlark."
 
 // forms are what can be started, as usage shows it.

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/flags"
 )
 
+// What can stand at a place of a command line, for shells.
+
 // A Candidate is a Word that could be typed, and What it is in a few words.
 type Candidate struct{ Word, What string }
 

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 )
 
+// The scripts that bash, zsh and fish load.
+
 //go:embed completion.bash
 var bash string
 

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// A command line split as shells do, and the answer as their scripts read it.
+
 // splitLine splits a line as a shell does. open is its last word, which may
 // be empty; quoted says that a quote of it is open.
 func splitLine(line string) (words []string, open string, quoted bool) {

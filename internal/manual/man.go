@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/flags"
 )
 
+// The man page.
+
 // Man writes the page for man(1), in the macros of man(7).
 func (b *Book) Man(w io.Writer, version string) {
 	p := &page{w}

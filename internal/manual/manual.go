@@ -14,6 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/flags"
 )
 
+// --help of startrace and of a command.
+
 // A Command is a word behind `startrace`.
 type Command struct {
 	// Name is the word.

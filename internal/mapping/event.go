@@ -1,5 +1,7 @@
 package mapping
 
+// Changes of mappings that the kernel tells of: fork, exec, mmap.
+
 // ChangeKind says what happened to a process.
 type ChangeKind uint8
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 )
 
+// The lines of /proc/PID/maps.
+
 // A Mapping is a part of a process's memory.
 type Mapping struct {
 	// Start is the address of its first byte, End that of the byte behind it.

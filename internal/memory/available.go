@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// What the machine and its control groups (cgroup) leave of memory.
+
 // Available is how many bytes more this process can have: of the machine, of its control group and those above, and
 // by its own limits of addresses (`ulimit -v`) and of data (`ulimit -d`).
 func Available() uint64 {

@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The program's own pages given back.
+
 // giveBackCode makes the program's own pages, its code and what is constant, be no longer resident. Most of them are
 // not used again once a script is compiled and loaded, and those that are come back from the kernel's cache of files.
 // Mappings that have a page of their own are left as they are: it can have the breakpoint of another tracer, or what

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 )
 
+// The budget of a run (--memory), when garbage is collected, and the message when it is over.
+
 const (
 	// Default is the budget of a run: what is resident of it, with the ring.
 	Default = 64 << 20

@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 )
 
+// What takes much memory for a while, as reading names, goes one by one.
+
 // spare is what is left for the rest of the run where something takes much for a while: to print a thousand stacks
 // takes 3 MB.
 const spare = 5 << 20

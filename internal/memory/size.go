@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// Sizes as 64M read from flags.
+
 // Parse reads a size such as 64M: a number of bytes, or of K, M, G (each 1024 of the one before).
 func Parse(word string) (uint64, error) {
 	number := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(word), "B"), "I")

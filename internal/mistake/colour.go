@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/line"
 )
 
+// Colours of messages, and whether a terminal shows them.
+
 // Print prints what went wrong, on terminals with the line of the
 // script, and the place and the hint set off. Elsewhere a message is a line,
 // as editors and other programs read it. Very long lines lose their middle.

@@ -16,6 +16,8 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
+// Usage, Script and Bug: mistakes of the command line, of scripts, and of startrace.
+
 // A Usage is a mistake in the command line.
 type Usage struct {
 	// Err says what is wrong.

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 )
 
+// Lines of messages that are too long lose their middle.
+
 // longestLine is how long a line of a message may be, in bytes, and lineBegin and lineEnd are what is kept of a longer
 // one: a pattern or a name of a script can be of any length, and what is wrong with it stands at one of its ends.
 const (

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/stdlib"
 )
 
+// The line of the script below a message, with ^ at its column, and where the reference explains it.
+
 // messageAt is a message that begins with its place: file, line and column, which counts characters from 1.
 var messageAt = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^([^\s:][^:]*\.star):(\d+):(\d+): `)

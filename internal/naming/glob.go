@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// Glob, patterns of names: `*`, `?`, `[a-z]`, `{a,b}`.
+
 // A Glob is a compiled pattern: `*` any text, `?` one byte, `[ab]` `[a-z]`
 // `[!a]` one byte of a set, `{a,b}` one of several texts, which may be empty
 // and may nest. A backslash takes away the meaning of the next byte.

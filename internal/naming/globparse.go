@@ -2,6 +2,8 @@ package naming
 
 import "errors"
 
+// How such a pattern is parsed.
+
 var (
 	errBrace   = errors.New("{ without }")
 	errBracket = errors.New("[ without ]")

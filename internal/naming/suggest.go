@@ -1,5 +1,7 @@
 package naming
 
+// Suggest, the name that was probably meant.
+
 // Suggest gives the candidate that name was probably meant to be, "" when
 // none is near: at most a third of its length in edits, and never more than 3,
 // with something left of what was typed.

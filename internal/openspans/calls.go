@@ -4,6 +4,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
+// How many calls have begun and not ended.
+//
 // A call that has begun and not ended is no event and no loss: when a run ends there are always threads that sleep in
 // a call. So only -v tells of them, after the programs have been detached.
 

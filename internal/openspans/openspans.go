@@ -21,6 +21,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// items() of spans and probes that are open.
+
 // A Unit is what is loaded of a script, with the maps of its spans.
 type Unit struct {
 	// Spans are those of the script that was loaded, by their numbers in it.

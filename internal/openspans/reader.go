@@ -16,6 +16,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// The entries of one span read from its map.
+
 // An openReader reads the entries of one span: those of the script say when they began, those of system calls which
 // call it is, those of functions how deep they lie.
 type openReader struct {

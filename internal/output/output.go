@@ -17,6 +17,8 @@ import (
 	"github.com/startrace/startrace/internal/render"
 )
 
+// Output, where results go (-o, --format) and when they are written; Messages, what is said with -q and -v.
+
 // Output collects what goes to standard output (or -o) and writes it in large
 // pieces: after each drain that leaves the session idle, at the end, and when
 // a piece is full.

@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// What reads the output is gone; the file of -o made.
+
 // A reader is who reads the output, as far as that can be asked.
 type reader struct {
 	asked time.Time // when it was last asked for, zero before

@@ -13,6 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// One write to a pipe that may be given up.
+
 // A sending is one write that may be given up while it waits for who reads, and then knows how much was taken. Into a
 // pipe it writes pieces that the kernel takes whole or not at all, each once there is room: so nothing is under way
 // when it is given up. Lines stay whole, where a piece has room for one.

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// Lines and paragraphs broken at spaces.
+
 // Width is where lines are broken, in characters. A word that is longer stays
 // whole.
 const Width = 96

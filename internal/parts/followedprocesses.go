@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/procs"
 )
 
+// The table of processes that a part follows: one is put in, one taken out; cgroups, too.
+
 // Follow puts processes into the table of followed processes. Package state has
 // a way that keeps no program from running meanwhile; it takes a program of its
 // own, and here nothing is attached yet, or hardly anything.

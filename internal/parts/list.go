@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Parts, all that is loaded: which have a probe, what they lose.
+
 // Parts are the parts that are loaded, each from its loading to the end of the run, or until the prompt has replaced
 // all that is in it.
 type Parts struct {

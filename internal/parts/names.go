@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// Names of functions and points by their numbers in a run.
+
 // Names are those of functions and points, which programs know by number. They
 // grow with each part. User halves can put others beside them, which get numbers
 // from ownName down.

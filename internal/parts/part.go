@@ -22,6 +22,8 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
+// Part, what is compiled and loaded together.
+
 // A Part is what is compiled and loaded together: of a script all of it, at the
 // prompt what was typed at one time. The containers are those of the session.
 type Part struct {

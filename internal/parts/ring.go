@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// How far the ring of a part has been read, and its records.
+
 // progress is how far the ring of a part has been read, from its first drain on.
 type progress struct {
 	// latest is the greatest time of a record that was taken, in ns of CLOCK_MONOTONIC.

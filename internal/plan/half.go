@@ -2,6 +2,8 @@ package plan
 
 import "go.starlark.net/syntax"
 
+// UserHalf, what a user half reads of the event, with copies of functions.
+
 // A UserHalf is a function that runs in user space with the parts of the
 // event that it uses already read in the kernel. The compiler decides which
 // expressions those are (projection); the host (starlark/script) makes a copy

@@ -18,6 +18,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// Plan, Probe, Point and Target: what a script has declared.
+
 // Pos is a place in a script: file, line and column, the columns counted in
 // runes from 1 as go.starlark.net does.
 type Pos = syntax.Position

@@ -6,6 +6,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// Values of scripts as the compiler sees them, and Func, a function with its captures.
+
 // A Value is a value of the script as the compiler sees it: what a function
 // captured, a default of a parameter, an argument of a declaration. It is one
 // of the types below, always frozen.

@@ -2,6 +2,8 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
+// The row of software: and hardware:.
+
 var byCounter = &Way{Name: kernel.WayHardware, Use: "hardware:, counters of the CPU",
 	Instead: "software: and profile:; virtual machines often have no counters"}
 

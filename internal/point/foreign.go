@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// Words of bpftrace, DTrace, perf and SystemTap for points, with what they are here.
+
 // foreign are words of bpftrace, DTrace and perf that mean no kind of points here, with what there is in their place.
 // Those that mean one stand in its row.
 var foreign = map[string]string{

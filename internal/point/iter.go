@@ -2,6 +2,8 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
+// The row of iter:.
+
 var byIterator = &Way{Name: kernel.WayIterator, Use: "iter:", Since: "5.8"}
 
 // Iterators go over lists of the kernel's.

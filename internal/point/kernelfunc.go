@@ -2,6 +2,8 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
+// The rows of func:, kprobe:, kretprobe:, fentry: and fexit:.
+
 // functionWays attach to functions without a trampoline.
 var functionWays = []kernel.Way{kernel.WayKprobe, kernel.WayKprobeMulti}
 

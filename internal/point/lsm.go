@@ -2,6 +2,8 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
+// The row of lsm:.
+
 var byHook = &Way{Name: kernel.WayHook, Use: "lsm:", Since: "5.7",
 	Instead: "func:security_HOOK sees the same decisions", By: append([]kernel.Way{kernel.WayFentry}, functionWays...),
 	Forbidden: noDirectCalls}

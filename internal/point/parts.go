@@ -1,5 +1,7 @@
 package point
 
+// Which points have a part of e that others have not.
+
 // having says which points have a part of e that others have not.
 var having = map[string]string{
 	"vars":     "only places in programs have it (uprobe:PROGRAM:FILE:LINE)",

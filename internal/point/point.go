@@ -19,6 +19,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Family and Kind, what a row of the table has.
+
 // A Family are the kinds whose patterns mean the same things.
 type Family struct {
 	Name string // as in "no family NAME"

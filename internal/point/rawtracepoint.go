@@ -2,6 +2,8 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
+// The row of rawtracepoint:.
+
 var byRawTracepoint = &Way{Name: kernel.WayRaw, Use: "rawtracepoint: and syscall:", Since: "4.17"}
 
 // RawTracepoints are the kernel's tracepoints, with the arguments of the places that call them.

@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// The row of syscall:.
+
 // SystemCalls are spans: the entry and the exit of a call are one event. Both are raw tracepoints that all system calls
 // pass.
 var SystemCalls = &Family{Name: "system calls", Calls: "syscall:NAME", Kinds: []*Kind{{

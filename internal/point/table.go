@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// The table of families and kinds, in the order of lists and the doctor.
+
 // table has all families. Kinds are listed in this order.
 var table = assemble(Tracepoints, RawTracepoints, SystemCalls, KernelFunctions, UserFunctions, StaticProbes, Timers,
 	Counters, Watchpoints, Iterators, Hooks)

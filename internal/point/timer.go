@@ -2,6 +2,8 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
+// The rows of profile: and interval:.
+
 var byClock = &Way{Name: kernel.WayProfile, Use: "profile: and interval:"}
 
 // Timers run programs by the clock.

@@ -2,6 +2,8 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
+// The row of tracepoint:.
+
 var byTracepoint = &Way{Name: kernel.WayTracepoint, Use: "tracepoint:",
 	Instead: "rawtracepoint: has the same events with other arguments"}
 

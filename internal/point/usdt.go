@@ -1,5 +1,7 @@
 package point
 
+// The row of usdt:.
+
 // StaticProbes are those that the makers of a program put into it.
 var StaticProbes = &Family{Name: "static probes", Kinds: []*Kind{{
 	Name: "usdt", Short: "U",

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// The rows of ufunc:, uprobe: and uretprobe:, with source files and lines in points.
+
 var (
 	byUprobe  = &Way{Name: kernel.WayUprobe, Use: "uprobe:, uretprobe: and usdt:"}
 	byUprobes = &Way{Name: kernel.WayUprobeMulti, Use: "many functions of programs at once", Since: "6.6",

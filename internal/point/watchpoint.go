@@ -2,6 +2,8 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
+// The row of watchpoint:.
+
 var byWatchpoint = &Way{Name: kernel.WayWatchpoint, Use: "watchpoint:"}
 
 // Watchpoints are accesses to memory, which the CPU notices by its debug registers.

@@ -2,6 +2,8 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
+// Way, by which kinds of points are attached, with what a kernel lacks.
+
 // A Way is something that a kernel may have or forbid, and that is found out by trying it: how points of some kinds are
 // attached, or what tracing needs in any case.
 type Way struct {

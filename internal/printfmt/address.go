@@ -8,6 +8,8 @@ import (
 	"strings"
 )
 
+// Conversions of printk for addresses: %pI4, %pM, %pU.
+
 // The families of addresses that the kernel prints with %pIS (include/linux/socket.h).
 const inet, inet6 = 2, 10
 

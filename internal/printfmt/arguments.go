@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// Arguments of a format that cannot be computed are passed by.
+
 // NotShown is the text of an argument that cannot be computed here.
 const NotShown = "<not shown>"
 

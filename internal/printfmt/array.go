@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// This file has the kernel's functions for arrays (include/trace/stages/stage3_trace_output.h, and what they call in
-// kernel/trace/trace_output.c).
+// The kernel's functions for arrays: `__print_array`, `__print_hex`.
 
 // ofField is what a function gives of the field that it names.
 func (p *parser) ofField(fn string, field node) (node, error) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// Conversions for sets of bits: `%*pb`, `%*ph`.
+
 // bits are the conversions whose width says how many bits or bytes of an array they print. They are false for an array
 // that has fewer.
 var bits = map[string]func(b []byte, n int) (string, bool){

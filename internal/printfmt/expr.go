@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// Expressions of C in formats, by precedence.
+
 // A node is an expression, as a function of the record.
 type node func(Fields) (Value, error)
 

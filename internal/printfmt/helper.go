@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// The kernel's functions for formats: `__print_flags`, `__print_symbolic`.
+
 // A member is { value, "name" } in the lists of __print_flags and __print_symbolic.
 type member struct {
 	val  node

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// Tokens of C in formats.
+
 type tokenKind int
 
 const (

@@ -14,6 +14,8 @@ import (
 	"strings"
 )
 
+// A format of a tracepoint parsed, and applied to a record.
+
 // A Format is what the kernel prints of one tracepoint.
 type Format struct {
 	parts []part

@@ -8,6 +8,8 @@ import (
 	"sync"
 )
 
+// Conversions of printk: flags, width, %s, %d, %pS.
+
 // A spec is a conversion: what stands from a % to its verb.
 type spec struct {
 	minus, plus, space, hash, zero bool // the flags

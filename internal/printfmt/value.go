@@ -6,6 +6,8 @@ import (
 	"fmt"
 )
 
+// Numbers of C with their types, and what operators give.
+
 // A Value is a number of C, a text, an array of numbers, or what says why there is none.
 type Value struct {
 	kind   int

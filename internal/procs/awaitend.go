@@ -7,6 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Waiting for the end of a process of -p (Ending).
+
 // Ending gives a function that blocks until a process has ended, which may be
 // no child of this one. It holds a descriptor until then.
 func Ending(pid int) (await func(), err error) {

@@ -6,6 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A stop of a traced process at an instruction, on amd64.
+
 // The places of the first debug register and of the one that controls all, in struct user (sys/user.h).
 const (
 	debugAddress = 848

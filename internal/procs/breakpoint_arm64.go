@@ -6,6 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A stop of a traced process at an instruction, on arm64.
+
 // hardwareBreaks is NT_ARM_HW_BREAK (include/uapi/linux/elf.h).
 const hardwareBreaks = 0x402
 

@@ -14,6 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
+// --cgroup and --container: control groups by their paths, and messages when there is none.
+
 // A CgroupFolder is a cgroup of version 2 as programs know it: by the number of its folder, which is that of the inode,
 // and how many cgroups it is in.
 type CgroupFolder struct {

@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// How deep a cgroup is below the one that is mounted.
+
 // initialCgroups is the link of the initial cgroup namespace (PROC_CGROUP_INIT_INO, include/linux/proc_ns.h).
 const initialCgroups = "cgroup:[4026531835]"
 

@@ -7,6 +7,8 @@ import (
 	"strconv"
 )
 
+// Processes that others have started.
+
 // Descendants are the processes that some processes have started, by whichever of their threads, and those that these
 // have started. What an ended process had started is not among them: the kernel gave it to another one.
 func Descendants(of []int) []int {

@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The command of -c runs up to its own first instruction, behind the dynamic linker.
+//
 // A program with libraries begins in the dynamic linker, which maps them and then goes to the first instruction of the
 // program. A breakpoint of the CPU stops it there: in its memory nothing changes, and it is gone before the program
 // goes on.

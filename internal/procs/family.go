@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A signal to the command of -c and all its descendants.
+
 // holdTime is how long SignalFamily waits for processes to stop.
 const holdTime = 200 * time.Millisecond
 

@@ -6,6 +6,8 @@ import (
 	"os"
 )
 
+// Whether a process has ended.
+
 // Ended reports whether the process of that number, as the kernel counts, runs no more, be it that nobody has waited
 // for it yet. From inside of another namespace it cannot be known: false.
 func Ended(pid int) bool {

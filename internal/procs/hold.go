@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The command of -c waits until all is attached, by ptrace.
+//
 // A child that waits in a system call is seen by the programs when that ends.
 // So its parent traces it (man 2 ptrace) and lets it wait where its read has
 // ended: it is stopped behind the trace point sys_exit and has only execve

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// How the command of -c is started: its descriptors and streams.
+
 // launch starts the child and learns its number in the initial namespace.
 func (c *Child) launch(argv []string, apart *Streams) (err error) {
 	in := inheritedBy(apart)

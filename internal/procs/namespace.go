@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// Numbers of processes in the initial pid namespace.
+
 // initialNamespace is the link of the initial pid namespace: its inode has a
 // fixed number (PROC_PID_INIT_INO, include/linux/proc_ns.h).
 const initialNamespace = "pid:[4026531836]"

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A child process: signal, wait.
+
 // A process is a child process of this one. It is not an os.Process: to make
 // the first of these, Go tries whether clone gives process descriptors
 // (syscall.doCheckClonePidfd), with a child that shares memory and handlers

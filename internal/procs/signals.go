@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/sigaction"
 )
 
+// Signals get their default action in a child.
+
 // leaveSignals gives all signals that are caught their default action. Go
 // catches nearly all, and ends by a signal in steps on the thread that got it;
 // if another thread executes the command meanwhile, that thread goes, and the

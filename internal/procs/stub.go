@@ -12,6 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The program that a child is until it becomes the command.
+
 // The stub is the program that a child is until it becomes the command. It is
 // not this executable, because a Go program has threads before its main runs,
 // and their system calls would be taken for the command's. It has one thread,

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// The numbers of all processes, by an iterator of tasks.
+
 // taskIterator is the kernel's function that stands for iterators of tasks (5.8). Such a one runs for the tasks that
 // are in the pid namespace of whoever opens it.
 const taskIterator = "bpf_iter_task"

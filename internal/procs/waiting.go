@@ -15,6 +15,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// A child that waits for its parent where the stub cannot run.
+
 // marker is the name (argv[0]) of a child that waits; ps shows it. Where it is
 // this executable its descriptors come next, then the path and the words of
 // the command.

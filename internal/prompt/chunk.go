@@ -19,6 +19,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// What is typed is run, its probes attached, its value shown; load("FILE").
+
 // loadFile is `load("FILE")` without names, which Starlark has no meaning for:
 // it runs the file with its probes.
 var loadFile = sync.OnceValue(func() *regexp.Regexp {

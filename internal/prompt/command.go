@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The command of -c at the prompt: go(), what it prints.
+
 // prepareCommand starts the command of -c and holds it.
 func (p *prompt) prepareCommand() (err error) {
 	if p.s.Command() == "" {

@@ -18,6 +18,8 @@ import (
 	"github.com/startrace/startrace/stdlib"
 )
 
+// Which names there are for completion at the prompt.
+
 // complete completes the line that is edited, as a part of its chunk.
 func (p *prompt) complete(before string) line.Completion {
 	p.s.Flush(true) // what is offered comes behind it

@@ -1,5 +1,7 @@
 package prompt
 
+// Events delivered between two chunks.
+
 // deliver delivers what has been recorded, and what the command has printed.
 func (p *prompt) deliver() error {
 	_, ended := p.s.CommandEnded() // before what is delivered now

@@ -13,6 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// edit(), which opens $EDITOR.
+
 // edit is edit(): what was entered last is opened in the user's editor, and
 // what that saves stands in the next line. Events are delivered meanwhile, and
 // shown afterwards.

@@ -16,6 +16,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// help and help(x).
+
 func (p *prompt) helpText() string {
 	var b strings.Builder
 	b.WriteString(`What is typed is Starlark, as in scripts. Probes attach when a line has been entered, and go on:

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/starlark/repl"
 )
 
+// The loop of the prompt: lines read, chunks run, signals.
+
 // Run reads what to trace from standard input: line by line from a terminal,
 // or what a pipe gives.
 func Run(o session.Options) (exit int, err error) {

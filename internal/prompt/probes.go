@@ -8,6 +8,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// The list that `probes` shows.
+
 // probeList is the value of probes: those that stand, by number.
 type probeList struct{ p *prompt }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/starlark/repl"
 )
 
+// The types of the prompt.
+
 // A prompt is a session whose script is typed while it runs. What is typed
 // runs on the same goroutine as the callbacks: between two turns of the loop.
 type prompt struct {

@@ -16,6 +16,8 @@ import (
 	"github.com/startrace/startrace/stdlib"
 )
 
+// What words of the prompt do: reload, save, wait, list.
+
 func (p *prompt) listWord(arg starlark.Value) (starlark.Value, error) {
 	pattern, ok := starlark.AsString(arg)
 	if arg != nil && !ok {

@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// What depends on a name that is set anew is declared again.
+//
 // A chunk keeps the globals that there were when it ran: what it declared would
 // go on with the old function or table when a name is set anew. But who writes
 // `lambda e: n[e.comm].add()` means what n is, as in Python. So the chunks that

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
+// Session, the interface by which the prompt reaches the run.
+
 // A Session is what the prompt needs of the run whose script is typed. It is
 // a session.Live.
 type Session interface {

@@ -7,6 +7,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// The parameters of a function, for help.
+
 func signature(fn *starlark.Function) string {
 	params := parameters(fn)
 	for i := range params {

@@ -2,6 +2,8 @@ package prompt
 
 import "github.com/startrace/startrace/starlark/repl"
 
+// The words of the prompt, a row each.
+
 // wordTable has the words that only the prompt has. They are called with one argument, or none (nil).
 func wordTable() map[string]promptWord {
 	return map[string]promptWord{

@@ -6,6 +6,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// A word of the prompt as a value that can be called.
+
 // A wordValue is a word of the prompt: called it acts, typed alone it says what
 // it does.
 type wordValue struct {

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// The table of functions of C as debug information.
+
 // The abbreviations of the entries, by their numbers. Each attribute is written with its form.
 const (
 	aUnit = 1 + iota

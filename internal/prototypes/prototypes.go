@@ -15,6 +15,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// The functions of the C library (libc.h).
+
 //go:embed libc.h
 var libc string
 

@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A terminal's two ends.
+
 // Open makes a terminal (pts(4)) with a number of columns. A program runs at
 // the slave; what it prints comes out of the master.
 func Open(rows, columns uint16) (master, slave *os.File, err error) {

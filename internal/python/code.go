@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Names and lines of code of Python, read from a process.
+
 // A Frame is the frame of a function in a stack (wire.StackPython).
 type Frame uint64
 

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Where each version of Python keeps its frames, a row each.
+
 // A release is a version: where it has what is read, in bytes behind the begin of each struct.
 type release struct {
 	main    uint64 // _PyRuntimeState.interpreters.main

@@ -8,6 +8,8 @@ import (
 	"strings"
 )
 
+// Functions of Python of which frames were seen.
+
 // Seen are the functions of a process of which frames were seen.
 type Seen struct{ of map[Frame]*Body }
 

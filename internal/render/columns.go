@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
+// columns(): rows with a header, in all formats.
+
 // Columns is what columns(pid = "%-7d", …) makes: rows with named columns.
 // Text gets a header that has the widths of the formats.
 type Columns struct {

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// Tables as CSV: header, lines, histograms.
+
 // appendTableCSV renders a header, where it differs from the last one, and a
 // line for each row, of histograms for each bucket. The first column is the
 // table's name: one stream may hold several tables.

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// A cell of CSV, and --csv-guard, by which no text is a formula.
+
 // A csvWriter writes lines of CSV to a strings.Builder, which does not fail. Cells are quoted
 // where CSV needs it.
 type csvWriter struct {

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
+// The line of an event of a probe without a handler, in all formats.
+
 // An Event is what a probe without a handler prints.
 type Event struct {
 	Time int64 // ns of CLOCK_MONOTONIC

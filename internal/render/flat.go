@@ -1,5 +1,7 @@
 package render
 
+// The columns of a table: stats and quantiles have several.
+
 // A flatColumn is a column of the grid: a value of a row, or a part of one
 // (stats and quantiles have several).
 type flatColumn struct {

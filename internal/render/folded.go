@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// Folded stacks.
+
 // appendTableFolded renders `comm;root;…;leaf 12` for each row, the other
 // elements of the key in front of the stacks, a program's stack before that of
 // the kernel, which it called. Flame graphs count by function, so

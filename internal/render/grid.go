@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// Tables as text in columns, and the share of a row (percent=).
+
 // A grid is text in columns.
 type grid struct {
 	head  []string

@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// Histograms as text, with bars.
+
 // filled gives the buckets from the first to the last that has values.
 func (h *Hist) filled() []Bucket {
 	b := h.Buckets

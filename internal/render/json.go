@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// Tables and values as JSON.
+
 // appendTableJSON renders one object on a line for each row:
 //
 //	{"type":"count","name":"n","key":["bash",41],"value":5}

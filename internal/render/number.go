@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
+// Floats, durations and bytes as text, with their units.
+
 // appendFloat writes a computed float for people: whole numbers without a
 // fraction, else about four digits.
 func appendFloat(dst []byte, f float64) []byte {

@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// sort= and top= of show(): which rows, in which order, and the message about a wrong sort=.
+
 // order gives the rows to show, sorted and cut. The table is left as it is.
 func (t *Table) order(o Options) ([]Row, error) {
 	rows := slices.Clone(t.Rows)

@@ -5,6 +5,8 @@ import (
 	"slices"
 )
 
+// The words of --format, and whether lines of print belong into each.
+
 // Format is an output format (--format).
 type Format uint8
 

@@ -2,6 +2,8 @@ package render
 
 import "unicode/utf8"
 
+// Text padded to a width.
+
 func appendLeft(dst []byte, s string, width int) []byte {
 	dst = append(dst, s...)
 	return appendSpaces(dst, width-textWidth(s))

@@ -1,5 +1,7 @@
 package render
 
+// Printer, and results that have no place in a format (LeftOut).
+
 // A Printer renders results one after the other. It remembers what it must so
 // that the whole output fits together: whether a blank line is due and which
 // CSV header stands. Not safe for use by several goroutines.

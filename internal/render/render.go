@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// A table or a line in the format that is wanted.
+
 // AppendTable renders a table.
 func (p *Printer) AppendTable(dst []byte, t *Table, o Options) ([]byte, error) {
 	rows, err := t.order(o)

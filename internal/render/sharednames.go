@@ -5,6 +5,8 @@ import (
 	"slices"
 )
 
+// Functions and files of the same short name are told apart.
+//
 // A function can have the name of one in another file, and a file that of one in another folder. Frames are shown in
 // short, without the folder, in JSON and CSV without the file. Where rows would be shown alike for that, they have what
 // tells them apart:

@@ -2,6 +2,8 @@ package render
 
 import "github.com/startrace/startrace/internal/escape"
 
+// The frames of a stack as labels.
+
 // labels are the frames, the leaf first, and behind them a mark for callers that nobody could find.
 func (s *Stack) labels() (list []string) {
 	for _, f := range s.Frames {

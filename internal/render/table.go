@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// Table, Row, Value: what is rendered.
+
 // A Value is one of: nil (None), bool, int64, uint64, *big.Int, float64,
 // string, []byte, CutBytes, Fault, Stack, Frame, Tuple, Object; as a row's value also
 // *Stats, *Hist and Quantiles.

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// Tables as text: single values, histograms, stacks below each other.
+
 // appendTableText renders a table for people. Numbers make aligned columns,
 // histograms and keys with stacks a block for each row.
 func (p *Printer) appendTableText(dst []byte, t *Table, rows []Row, o Options) ([]byte, error) {

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
+// One value as text: a tuple, stats, quantiles, a record.
+
 // appendValue writes a value on one line of text, its strings escaped. The fields of a record stand beside each other.
 func appendValue(dst []byte, v Value) []byte {
 	if fields, ok := v.(Object); ok {

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// Values of a script as tables: aggValue for aggregations, column names, frames.
+
 // Known says what is known of containers besides their values.
 type Known struct {
 	// Containers are those of the script.

@@ -17,6 +17,8 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
+// How a function of Rust gets what it captures.
+
 // An Environment is what debug information tells of the parameter that has what a function captures.
 type Environment uint8
 

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/mistake"
 )
 
+// Work that takes long runs beside, so that a signal can end it.
+
 // aside runs work that takes long, as compiling does, and does not wait for its end
 // once a signal has come: the process is about to end then. It is for a run that has
 // shown nothing yet; at the prompt, which goes on, the work is done in place, and

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/render"
 )
 
+// `startrace audit`: a script is compiled and its report printed.
+
 // Audit compiles a script and says what it may do: what it reads, what leaves
 // the kernel, what it wants outside of tracing, and what an event costs at most.
 // Nothing is loaded. The script's top level is run, as it must be to know its

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
+// How long the top level of a script may take.
+
 // leastForScript is what the top level may take in any case: the short runs are those of slow machines, too.
 const leastForScript = 10 * time.Second
 

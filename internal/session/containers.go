@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// Containers moved into their maps when a part is loaded.
+
 // containers are those of the script that kernel halves use, in their maps from
 // the loading of the first part that uses them to the end of the run.
 type containers struct {

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
+// enable(), disable(), detach(), stats() and dump() of a probe in the kernel.
+
 // controls are what a script does with its probes in the kernel, in all their
 // parts: from the loading of the first to the end of the run.
 type controls struct {

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// What is done at the end of a run, in which order.
+
 // end finishes a run in order: no more events, deliver what is left, the last
 // part of each interval, at_exit, the aggregations that nobody read. After
 // exit() nothing more is delivered, but the rest is done.

@@ -23,6 +23,8 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
+// `startrace explain`: a script is compiled and its report printed.
+
 // Stages are the stages of the compiler that explain shows.
 type Stages = explain.Stages
 

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/mistake"
 )
 
+// A panic becomes an error.
+
 // Guard turns a panic of the run, or of one of its callbacks, into an error. It is
 // deferred.
 func Guard(o *Options, exit *int, err *error) {

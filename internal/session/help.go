@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/mistake"
 )
 
+// --help of a script, and startrace's own flags behind the file.
+
 // ownFlags are startrace's own flags, with the settings of the run as what takes
 // their values.
 func (s *session) ownFlags() *flags.Set {

@@ -17,6 +17,8 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
+// Live, the run whose script is being written, as at the prompt.
+
 // A Live session is one whose script is written while it runs, as at the
 // prompt: it starts without probes, and gets and loses some between two turns
 // of its loop. Its methods are for one goroutine, but for those that say

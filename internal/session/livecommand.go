@@ -2,6 +2,8 @@ package session
 
 import "github.com/startrace/startrace/internal/procs"
 
+// The command of -c for the prompt.
+
 // Command is the name of the command of -c, "" for none.
 func (l *Live) Command() string { return l.s.target.Command() }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Probes attached, replaced and removed during a Live run.
+
 // A change replaces probes by others while these are attached: from then on the
 // old ones are stopped, and when the others are attached they are gone.
 type change struct {

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/stacks"
 )
 
+// What a run has in the kernel.
+
 // loaded is what a run has in the kernel, and what it knows of it: from the
 // loading of the first part to the end.
 type loaded struct {

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/stream"
 )
 
+// The loop of a run: events, timers, when it is over, how long it sleeps.
+
 // loop delivers events and calls timers until something ends the run.
 func (s *session) loop() error {
 	for !s.over() {

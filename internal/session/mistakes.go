@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
+// All mistakes of a script, after the first.
+
 // allMistakes gives, for the mistake that ended a script, all that can be
 // found: those further down, and those of the kernel halves that were
 // declared. A signal is no mistake of the script.

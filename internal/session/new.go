@@ -28,6 +28,8 @@ import (
 	"github.com/startrace/startrace/stdlib"
 )
 
+// A session is made of its rooms; texts of labels that only the run knows (`Labels`), as names of addresses.
+
 // newSession makes the session of a run. Nothing is read of the machine or loaded yet.
 func newSession(o Options) *session {
 	s := &session{Options: o, bell: bell.New(), clock: newWallClock(), machine: machineOf(&o),

@@ -14,6 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/twins"
 )
 
+// Settings, the values of the flags of a run; Options; the exit codes Done, Failed and Usage.
+
 // Settings are what the command's own flags say. They hold for the whole run. At the zero value of a field its flag was
 // not given.
 type Settings struct {

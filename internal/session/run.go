@@ -17,6 +17,8 @@ import (
 	"github.com/startrace/startrace/internal/timers"
 )
 
+// Run, a script from the beginning to the exit code (`exitCode`); which rights are given up and when.
+
 // MaybeCommand must be the first call of main: this executable may also be what
 // waits to become the command of -c (see package procs).
 func MaybeCommand() { procs.MaybeChild() }

@@ -17,6 +17,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// What the script's builtins ask of the run: every, after, exit, print, announce, now, show.
+
 // runtime is the session as the script's builtins see it.
 type runtime struct{ *session }
 

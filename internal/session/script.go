@@ -17,6 +17,8 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
+// The script is read, its arguments dealt out, its top level run.
+
 // prepare reads the script and deals out the arguments, so that the settings
 // are known before the script prints anything.
 func (s *session) prepare() (scriptArgs []string, err error) {

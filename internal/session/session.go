@@ -17,6 +17,8 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
+// The type session and its phases.
+
 // session is one run, from newSession to close. A script runs in it (Run), or a prompt writes one while it runs (Live).
 type session struct {
 	Options

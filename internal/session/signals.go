@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/line"
 )
 
+// Ctrl-C and other signals: what they ask of a run.
+
 // signals are what signals ask of a run, from its beginning to its end: another
 // goroutine takes note of them.
 type signals struct {

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/stdlib"
 )
 
+// Which tool or verb a word of the command line means, and the hint at another one.
+
 // parseScript reads the script that a word of the command line means. A word
 // without a slash and without .star is a tool of the standard library, even if
 // there is a file of that name (./NAME is that file); what is no tool is a

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/parts"
 )
 
+// `startrace verify`: a script is compiled for a kernel and nothing loaded.
+
 // An Outcome is what compiling a script for a kernel came to.
 type Outcome struct {
 	// Points is how many points the script has there. It is 0 where it cannot be compiled.

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/stream"
 )
 
+// The time of day of an event, also where the clock was set during the run.
+
 // A wallClock tells the time of day of the monotonic times that events have. The two
 // clocks differ by a number that changes when the time of day is set, and when the
 // machine was suspended: a moment before that has the time of day that it had then.

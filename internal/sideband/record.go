@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/mapping"
 )
 
+// Records of what processes do, decoded: fork, exec, mmap, exit.
+
 // The bodies of records (enum perf_event_type); each ends with the time, as
 // PERF_SAMPLE_TIME of sample_id_all.
 //

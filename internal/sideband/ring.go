@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The ring of one CPU in which these records come, and those that were lost.
+
 // A ring is that of one CPU: a page with the positions, then records, each a
 // header of 8 bytes (u32 kind, u16 misc, u16 size with the header) and its
 // body. The positions count bytes and never wrap.

@@ -33,6 +33,8 @@ import (
 	"github.com/startrace/startrace/internal/mapping"
 )
 
+// Band, which listens to processes by perf events: of all, of one, of a CPU that comes; Lost.
+
 // mostEvents bounds the events of a band of one process, each of which is a file.
 const mostEvents = 512
 

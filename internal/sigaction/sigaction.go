@@ -6,6 +6,8 @@ import (
 	"unsafe"
 )
 
+// What the kernel does at a signal, asked and set by rt_sigaction.
+
 // An Action is the kernel's struct sigaction on amd64 and arm64 (include/linux/signal_types.h). The zero value is what
 // the kernel does by default.
 type Action struct {

@@ -6,10 +6,9 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
-// This file tells what a value is aligned to, which matters from 16 bytes on: where it begins on the stack, and in
-// which registers of arm64. Debug information gives it only where the source does (DW_AT_alignment, DWARF 5, 2.24, by
-// gcc from 7 on and clang from 5 on in all versions of DWARF). Elsewhere it is what the members need, and that a struct
-// is packed shows only by members that lie where they could not lie otherwise.
+// To how many bytes an argument is aligned (DW_AT_alignment). Debug information gives it only where the source does
+// (DW_AT_alignment, DWARF 5, 2.24, by gcc from 7 on and clang from 5 on in all versions of DWARF). Elsewhere it is what
+// the members need, and that a struct is packed shows only by members that lie where they could not lie otherwise.
 
 // attrAlignment is DW_AT_alignment, which debug/dwarf has no name for.
 const attrAlignment = dwarf.Attr(0x88)

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/entryplace"
 )
 
+// Whether the compiler has moved the arguments of a function, as of clones .isra and .constprop.
+
 // changed reports whether the compiler may have moved the parameters of a function: gcc
 // and clang do so with functions that only their own unit calls. gcc gives what it makes
 // another name (AlterationOf), clang tells nobody.

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
+// How structs and classes of C++ are passed: by value, or by the address of a copy.
+
 // byAddress is the Kind of a class of C++ of which a copy's address is passed.
 const byAddress = "class that is passed by its address"
 

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/entryplace"
 )
 
+// Arguments and results of functions of C and C++ assigned by the ABI: words, floats, numbers of 128 bits.
+
 // ofC assigns the parameters and the result by the ABI of C. Where a type is not one that C passes, OnlyResult is set;
 // a result of such a type is unknown. The parameters are nil where their types are not known.
 func (f *finder) ofC(params []dwarf.Type, named []Value, chain []*dwarfinfo.Entry) (*Signature, error) {

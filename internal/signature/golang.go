@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/gofunc"
 )
 
+// Arguments and results of functions of Go assigned by ABIInternal.
+
 // mostWords bounds the words of a function of Go that are told: a large array on the stack is one word for
 // each element. Those behind cannot be asked for.
 const mostWords = 1024

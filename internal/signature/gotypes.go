@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
+// Types of Go, as far as its ABI asks for them.
+
 // goType reads a type of Go, as far as its ABI asks for it: what a pointer leads to is not read. nil: it is of a kind
 // that is not known.
 func (f *finder) goType(off dwarf.Offset, depth int) (dwarf.Type, error) {

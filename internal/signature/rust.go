@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/rustclosure"
 )
 
+// How Rust passes its types: structs, enums, pairs.
+//
 // Functions of Rust, with structs and enums by value. Nothing promises how these are passed, but rustc 1.95 does so by
 // a few rules (rustc_ty_utils/src/abi.rs, fn_abi_adjust_for_abi; rustc_abi/src/layout.rs): what is one scalar is passed
 // as that; what is two scalars and nothing else is passed as two values, whatever lies between them; the rest is an int

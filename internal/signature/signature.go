@@ -24,6 +24,8 @@ import (
 	"github.com/startrace/startrace/internal/sourceline"
 )
 
+// Signature: what debug information says of the call of a function, by its address.
+
 // A Word is one of those that arguments and results are passed in.
 type Word struct {
 	abi.Place

@@ -7,9 +7,9 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
-// This file reads the types of languages that keep to the ABI of C. What debug/dwarf makes of them it reads with all
-// that they lead to, and it fails for good at an encoding that it does not know, also behind a pointer; it says neither
-// what an enum is made of nor what a class has besides its members.
+// Types of C and C++ as arguments: pointers, enums, arrays, vectors, `const` and typedef. What debug/dwarf makes of
+// them it reads with all that they lead to, and it fails for good at an encoding that it does not know, also behind a
+// pointer; it says neither what an enum is made of nor what a class has besides its members.
 
 // The encodings (DW_ATE_…) and tags that debug/dwarf has no names for.
 const (

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/location"
 )
 
+// Value and Piece: an argument with its name, type and places.
+
 // A Value is an argument or a result as its author wrote it: with a name, and of a type.
 type Value struct {
 	// Name is "" of results of C, and of parameters without one.

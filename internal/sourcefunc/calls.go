@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/sourcename"
 )
 
+// Which calls run at an address, with those that were inlined, for lines of stacks.
+
 // Calls find which calls of the source run at an address: of a function with code of its own, and of those that were
 // inlined there. They belong to one goroutine.
 type Calls struct {

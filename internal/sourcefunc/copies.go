@@ -10,7 +10,7 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
-// This file finds the copies of functions that were inlined:
+// Where copies of inlined functions begin, and where they are called.
 //
 //	function work          has code
 //	  inlined doubled      a copy, with its own address and where the call stands; of the function doubled

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
+// In which file a function of Go stands that was inlined.
+//
 // Go's debug information does not say in which file a function stands that was inlined. Its instructions tell, by the
 // table of lines, and it is a file of its package: that is a unit, and other functions of it say their file.
 

@@ -15,6 +15,8 @@ import (
 	"github.com/startrace/startrace/internal/sourcename"
 )
 
+// Functions by their names and by the file that defines them.
+
 // A Query says which functions are wanted.
 type Query struct {
 	// Name reports whether a function is wanted by its name: that of the linker where it is known, else that of the

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
+// Source files by the end of their path or by a pattern, and messages about names of several or none.
+
 // Files are source files that are meant by a name, or by as much of the end of its path as makes clear which one is
 // meant; or by a pattern of such a name, which several can match.
 type Files struct {

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
+// The instructions of a line of the source.
+
 // A Place is an instruction of a line at which a statement begins.
 type Place struct {
 	// Addr is the address of the instruction in the file.

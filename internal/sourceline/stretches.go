@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
+// Stretches of instructions of one line, and the views of gcc.
+
 // A Stretch is a row of the table: instructions of one line of a file, up to the next stretch.
 type Stretch struct {
 	// Addr is the address of the first instruction.

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// Tables of lines (.debug_line) read unit by unit.
+//
 // The lines of a unit are a program of their own in .debug_line, which debug/dwarf knows how to run. It finds it by the
 // unit's first entry. So it gets debug information of one such entry, with the lines of one unit.
 

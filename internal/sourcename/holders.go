@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
+// The namespaces, classes and functions around an entry.
+
 // holders are the entries of a unit in which functions can stand, by ascending place.
 type holders []holder
 

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/elffile"
 )
 
+// Names of lambdas and of classes without a name.
+
 // nameless is what a class without a name is called: a lambda is {lambda(int)#2}, the second one of its function with
 // such parameters.
 func (n *Teller) nameless(e *dwarfinfo.Entry, depth int) string {

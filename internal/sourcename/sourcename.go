@@ -15,6 +15,8 @@ import (
 	"github.com/startrace/startrace/internal/elffile"
 )
 
+// Teller, the name of a function by its debug information.
+
 // A Teller tells those of one file. It belongs to one goroutine.
 type Teller struct {
 	data *dwarfinfo.Data

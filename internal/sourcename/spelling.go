@@ -2,6 +2,8 @@ package sourcename
 
 import "strings"
 
+// Types in names of g++ spelled as the linker's names are.
+//
 // g++ spells types in names otherwise than names of the linker are shown:
 //
 //	twice<long unsigned int, const char*>    twice<unsigned long, char const*>

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// Frames that stacks have in common are kept once.
+
 // Stacks of a program have most of their callers in common, and all of them have few different frames. callers are the
 // frames of many stacks, of which each has a number by which all of it is found again: that of its leaf. They are a
 // tree whose root is where stacks begin, so that what stacks have in common is there once:

@@ -7,6 +7,8 @@ import (
 	"github.com/cilium/ebpf"
 )
 
+// Stacks copied out of the kernel's table where that gets full.
+//
 // A program under load has more different stacks than the table in the kernel has room for: each address of a loop is
 // one. So user space keeps a copy of each stack of which there is news, in the bytes that it needs (20 frames have 176,
 // an entry of the table 1,032), and takes what it has out of the table when that gets full:

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// Names of the kernel's addresses in stacks.
+
 // Kernel names addresses of the kernel. It belongs to one goroutine.
 type Kernel struct {
 	messages *output.Messages

@@ -1,5 +1,7 @@
 package stacks
 
+// The stacks that were read last.
+
 // known are stacks that were read last. A frame has some 120 bytes and its text, and is 8 in the table.
 type known struct {
 	of map[uint64]*namedStack // by their ids

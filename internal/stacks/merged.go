@@ -5,6 +5,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// Stacks that reports do not tell apart are one.
+
 // A loop is run at many addresses, so a program of one function has many different stacks, which reports do not tell
 // apart. merged keeps each stack as they show it once: those of the same functions are one, whichever process they are
 // of. A function is known by its name and its file (or kernel module): two of one name in different files stay apart,

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// What the kernel tells of processes whose addresses will be named.
+
 // Processes names addresses of user programs, of which the kernel tells what
 // they map.
 type Processes struct {

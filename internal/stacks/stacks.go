@@ -18,6 +18,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// Names, by which stacks of a run get their frames and names.
+
 // Names are the names of addresses in one run, and the tables of the stacks that
 // its programs have taken.
 type Names struct {

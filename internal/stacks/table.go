@@ -15,6 +15,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// The table of stacks in the kernel read: addresses, marks, frames of tracing that are left out.
+
 // A Table has the stacks that the programs of one unit keep, each once, with the
 // names of their frames.
 type Table struct {

@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// When a process gets the table by which programs walk along its stacks.
+
 // Walks tell programs in the kernel what they need to walk along the stacks of processes: what these have mapped, as
 // the band tells it, or /proc.
 type Walks struct {

@@ -14,6 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// A program by which user space looks up, sets and removes single entries of a map.
+
 // The operations of an access program, its first argument.
 const (
 	opLookup = iota // key → value

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// A table read by system calls.
+
 // batches reads a table by system calls (5.6), which programs on this CPU
 // would suffer from: only for a settled table.
 func batches(m *ebpf.Map, f func(key, val []byte) bool) error {

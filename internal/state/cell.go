@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// An unkeyed container as a mapped word.
+
 // A cell is an unkeyed container: the one element of an array that is mapped
 // here (BPF_F_MMAPABLE, 5.5). Each word is read and written atomically; a
 // value of several words can be seen half changed.

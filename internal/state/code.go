@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// Pieces of code of the programs of this package.
+
 // A helper program returns ranOK when it has done its work, so that 0 means
 // that the kernel did not run it: newer ones skip a test run while the same
 // program is active on the CPU (__bpf_prog_test_run_raw_tp).

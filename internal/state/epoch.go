@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// Which bank of values programs fill, switched.
+
 // An epoch says which bank of a container's values programs fill: each reads
 // its word, then adds to the first bank if it is even, else to the second. A
 // program that read the old word may still be running when the word has

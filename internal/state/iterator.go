@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// A table read by a map iterator.
+
 // iteratorTarget is the kernel's function that stands for map iterators.
 const iteratorTarget = "bpf_iter_bpf_map_elem"
 

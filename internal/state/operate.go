@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// A program that does x op= v on a word of an entry.
+
 // An operator is a program that changes a word of an entry as x op= v does. Between reading and writing the word there
 // are some nanoseconds, so that it gets its turn also where other programs change the entry all the time; of two system
 // calls that cannot be said. It needs compare-and-exchange, which Linux has since 5.12.

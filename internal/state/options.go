@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// What containers in maps cannot know by themselves.
+
 // Options says what containers cannot know by themselves.
 type Options struct {
 	// FuncID finds a function in the kernel's BTF. It is called only where Each

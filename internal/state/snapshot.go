@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// A table read at once by one run of a program (bpf_for_each_map_elem).
+
 // snapshotMax is the size of a copy above which a table is read piece by piece.
 const snapshotMax = 16 << 20
 

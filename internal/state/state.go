@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// New binds a container to its map.
+
 // A Container is a container in a kernel map. The map belongs to the caller
 // and stays open until Close.
 type Container interface {

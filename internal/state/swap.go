@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// A program that sets a word by compare and exchange.
+
 // A swapper is a program that sets a word of an entry if it holds what is
 // expected: compare-and-exchange, which Linux has since 5.12. It works on the
 // area of an access, in which the expected word stands where a value would.

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// A keyed container in a hash map.
+
 // A table is a keyed container: a preallocated hash map.
 type table struct {
 	// m is the map. The table does not close it.

@@ -13,6 +13,8 @@ package stream
 
 import "golang.org/x/sys/unix"
 
+// The comment of the package, and the clock of events.
+
 // Now is the clock of events: CLOCK_MONOTONIC in ns, bpf_ktime_get_ns.
 func Now() uint64 {
 	var t unix.Timespec

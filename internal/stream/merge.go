@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Records put in the order of their times.
+
 // A Merger puts records in the order of their times.
 //
 // Records come nearly sorted: a program takes its time when it begins and

@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Sleep until a program wakes the reader, or a time is over.
+
 // A poller sleeps until a program forces a wake-up, until wake, or for a time.
 //
 // The ring is watched edge-triggered: a level-triggered epoll would return at

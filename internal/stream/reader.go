@@ -12,6 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The reader of a ring, and how often it looks (`DrainInterval`).
+
 // DrainInterval is the time between two drains of an idle or moderately busy
 // ring: longer saves CPU, shorter shows events earlier.
 const DrainInterval = 5 * time.Millisecond

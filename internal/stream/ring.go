@@ -7,6 +7,8 @@ import (
 	"unsafe"
 )
 
+// The records in a ring buffer, also damaged ones.
+
 // The header of a record (include/uapi/linux/bpf.h).
 const (
 	busyBit    = 1 << 31

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/mapping"
 )
 
+// What a process has mapped as code.
+
 // A Mapped is code that a process has mapped.
 type Mapped struct {
 	mapping.Mapping

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/mapping"
 )
 
+// What the kernel tells of mappings is noted.
+
 // Listen says whether all events come from now on (package sideband). Then a
 // process that began since, or whose mappings were read since, is known without
 // looking at it. After a loss, call it anew.

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/mapping"
 )
 
+// The functions of one file by their places.
+
 // A file has the functions of an ELF file by the places in it: 16 bytes each
 // beside the text of their names.
 type file struct {

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/until"
 )
 
+// Files of which tables were read, and how a mapped file is opened, also a deleted one (`places`).
+
 // files are the tables that were read, up to a number of bytes.
 type files struct {
 	byID  map[fileVersion]*kept

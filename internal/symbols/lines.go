@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/until"
 )
 
+// Lines of the source and inlined calls of an address.
+
 // A sources finds the source of the code of a file, by its debug information. It reads nothing before it is asked.
 type sources struct {
 	// with has the debug information of program, which is read here for its name alone.

@@ -15,6 +15,8 @@ import (
 	"github.com/startrace/startrace/internal/until"
 )
 
+// Names of code that a program compiles itself (JIT): perf-PID.map, jitdump.
+
 // A perfMap has the functions that a program compiled itself, as it tells in
 // /tmp/perf-PID.map (the kernel's tools/perf/Documentation/jit-interface.txt),
 // or else in a jitdump file.

@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/python"
 )
 
+// Which process had a number at a time, and what it had mapped.
+
 // A Process is one while it runs one program: after exec the same number is
 // another. It is kept by whoever wants to name addresses of it later.
 type Process struct {

@@ -6,6 +6,8 @@ import (
 	"slices"
 )
 
+// The processes that are remembered.
+
 // processes are those that were seen, up to a number.
 type processes struct {
 	byPID map[int]*Process

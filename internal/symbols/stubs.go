@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/elffile"
 )
 
+// Names of stubs of the PLT and of signal returns.
+
 // withStubs adds the entries of procedure linkage tables to the functions of a file, all by address. No symbol covers
 // them, but for one that says nothing of its size, as _init, which goes on to the next.
 func withStubs(list, stubs []elffile.Function) []elffile.Function {

@@ -30,6 +30,8 @@ import (
 	"github.com/startrace/startrace/internal/until"
 )
 
+// Namer: an address of a process gets its name; frames of Python (`script`).
+
 // A Namer names addresses of processes. The zero value is ready.
 type Namer struct {
 	processes processes

@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// The command line of -c split into words.
+
 // Words splits the command line of -c into words as a shell does: blanks
 // separate, '…' keeps everything, "…" all but backslashes, a backslash keeps
 // the next character. No shell is started, so that the process that is traced

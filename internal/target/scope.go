@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/procs"
 )
 
+// --cgroup, --container and --user looked up.
+
 // A Scope is what the command line says of processes beside their numbers; "" for nothing.
 type Scope struct {
 	Cgroup    string // the path of a folder

@@ -10,6 +10,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// Timers of every() and after(), and those that were late.
+
 // fineGrained is the interval below which a timer is not expected to be called each
 // time: the run wakes up no oftener than it drains its rings.
 const fineGrained = 2 * Patience

@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// For tests, the containers of handlers that ran on both sides, compared.
+
 // Twins is for tests: handlers that can run in the kernel run there and in user space, of the same events
 // (plan.InBoth). The kernel's containers are then others than those of the script, and when all events have been
 // delivered both must hold the same.

@@ -5,6 +5,8 @@ import (
 	"sync"
 )
 
+// A value that is computed beside the run, waited for a while.
+
 // A Wait is how long others wait for what is computed beside them: until End, and again from Renew on. The zero value
 // waits, and so does nil. It is safe for concurrent use.
 type Wait struct {

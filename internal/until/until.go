@@ -11,6 +11,8 @@
 //	}
 package until
 
+// Work ended in the middle.
+
 // A Stop gives an error once the work is to end. nil: nobody asks for that.
 type Stop func() error
 

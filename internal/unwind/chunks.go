@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Rows of a file packed into chunks.
+
 // An extent is the pages of a file that may have code: from the address of the first one on.
 type extent struct{ first, pages uint64 }
 

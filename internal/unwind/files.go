@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// The files whose rows are kept, read, shared and given up.
+
 // A shelf is the files of which rows are kept, with the chunks that these are in.
 type shelf struct {
 	byID  map[any]*file

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// How a walk finds a file that no table has yet.
+
 // A fileKey is what the kernel knows of a file that is mapped (package wire).
 type fileKey [wire.UnwindFileKey]byte
 

@@ -35,6 +35,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Keeper: processes get tables, lose them; trouble that is told.
+
 // Mapped is code that a process has mapped.
 type Mapped struct {
 	mapping.Mapping

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/mapping"
 )
 
+// The code that a process has mapped, and its table.
+
 // A layout is the code that one process has mapped, or several: one and what it has forked.
 type layout struct {
 	code  []located

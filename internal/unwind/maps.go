@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// The kernel's maps of tables written.
+
 // Maps are those that the programs of a run have for walks. They belong to whoever has loaded the programs.
 type Maps struct {
 	// Processes has the number of its table for each process.

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Places for tables, given back when no program uses them.
+
 // slots are the places for tables.
 type slots struct {
 	// byContent has those that are in use by their bytes.

@@ -14,6 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Which mapped code has rules: files, the vDSO, the page of uprobes.
+
 // The names of code that the kernel itself maps.
 const (
 	vdsoName    = "[vdso]"

@@ -1,5 +1,7 @@
 package unwind
 
+// Which chunks are taken.
+
 // A space is the chunks of all files: which are taken.
 type space struct {
 	// taken is by number. Chunk 0 belongs to no file.

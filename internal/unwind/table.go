@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// What of a mapping is in a table.
+
 // An area is code of a process that lies in one run of chunks, or that has no rules.
 type area struct {
 	// start is the address of its first byte, end that of the byte behind it: whole pages.

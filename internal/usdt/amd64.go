@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// Operands of static probes on amd64: -4@8(%rbp).
+
 // amd64 reads an operand as the assembler writes it (AT&T):
 //
 //	$5  $-5  %eax  %ah  (%rax)  -8(%rbp)  (%rax,%rbx,4)  8(,%rbx,8)  name+8(%rip)  name  %xmm0

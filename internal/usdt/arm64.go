@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// Operands of static probes on arm64: 8@[sp, 16].
+
 // arm64 reads an operand as the assembler writes it:
 //
 //	5  #5  x0  w0  [sp]  [sp, 16]  [x0, x1]  [x0, x1, lsl 3]  [x0, w1, sxtw 2]  [x0, #:lo12:name]  d0

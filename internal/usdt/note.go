@@ -6,6 +6,8 @@ import (
 	"errors"
 )
 
+// One note of a static probe (.note.stapsdt).
+
 // note is the description of one:
 //
 //	address of the nop, of .stapsdt.base as it was linked, of the semaphore: 4 or 8 bytes each

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// Operand: where an argument of a static probe is, parsed.
+
 // An Operand says where an argument is.
 type Operand struct {
 	// Kind says where the value is. It decides which of the fields below count.

@@ -18,6 +18,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
+// The static probes of a file by provider and name.
+
 // A StaticProbe is a static probe of a file, which Provider and Name name together. A macro that is used in several
 // places or in an inlined function gives several Places, each with its own places of the arguments.
 type StaticProbe struct {

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// A type of a program in DWARF becomes one of BTF: structs, unions, enums, bit-fields, arrays, references.
+
 // A conversion adds one type with what lies in it.
 type conversion struct {
 	t   *Types

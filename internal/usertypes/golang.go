@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Types of Go known by their attributes: maps, channels, interfaces, times.
+
 // The attributes of Go (cmd/internal/dwarf): the kind of a type as package reflect has it, where the runtime describes
 // it, from the first description on, and whether a member is embedded.
 const (

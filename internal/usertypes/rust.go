@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Enums of Rust with variants, and elements of vectors.
+//
 // An enum of Rust whose values have something in them is a struct with a variant part (DW_TAG_variant_part): a member
 // that tells which variant there is, the discriminant, and the variants. Where a variant has values that it never
 // takes, as a reference is never null, these stand for the other variants, and the discriminant is a part of it.

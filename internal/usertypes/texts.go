@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Which structs are strings: of Go, std::string, String of Rust.
+
 // A textType says which structs of a language are strings, and where their parts are: by the names of members, since
 // the places differ between releases of the libraries.
 type textType struct {

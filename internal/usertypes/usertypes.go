@@ -22,6 +22,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
+// Types of a program by their places or names.
+
 // Types are those of one program.
 type Types struct {
 	// mu guards all: types are asked for while a script is compiled, and while values are shown.

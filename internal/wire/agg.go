@@ -5,6 +5,8 @@ import (
 	"math/bits"
 )
 
+// The words of an aggregation, buckets of histograms, extremes.
+
 // AggKind is the kind of an aggregation.
 type AggKind uint8
 

@@ -1,5 +1,7 @@
 package wire
 
+// What walks need of an interpreter of Python, in words.
+
 // Frames of Python
 //
 // An interpreter of Python runs functions of scripts by one function of its own, the evaluator. Behind each frame of

@@ -1,5 +1,7 @@
 package wire
 
+// An entry of the table of stacks: marks and bits.
+
 // The layout of a stack in the table of stacks: u64 a second hash, u16 the
 // number of addresses, u16 how it was taken, u32 the process of a
 // user stack or, of a kernel stack, 0 or StackProgram and the number of the

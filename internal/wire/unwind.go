@@ -1,5 +1,7 @@
 package wire
 
+// Rules of frames as words, tables, and why a walk ends.
+
 // Tables for stacks of user programs
 //
 // Most programs keep no frame pointers. Where a function's frame begins, at any of its instructions, stands in tables

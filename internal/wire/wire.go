@@ -25,6 +25,8 @@
 // its 16 bytes.
 package wire
 
+// Records and values: tags, strings, headers, layouts (Type).
+
 // Tags of values that may be absent. All kinds of FAULT have the bit of TagFault and not that of TagNone, so that tags
 // shifted by 14 are the flags of a string, RefNone and RefFault, of which the higher bits are not stored.
 const (

@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Whether the user who called sudo could read a file.
+
 // CallerMayRead reports whether the user who called sudo, or pkexec, could read a file without it; and whether one who
 // is not root could do so without the capabilities that the program was given (setcap, which troubleshooting.md
 // describes). It is true for root itself. The kernel decides, by a thread of its own that takes on the user and the

@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// Completion at the prompt: what can stand at a place of the text, a name, a field, a point, an argument.
+
 // A Completion says what could stand at the cursor.
 type Completion struct {
 	From int // where the words begin in the text before the cursor

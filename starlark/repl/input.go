@@ -2,6 +2,8 @@ package repl
 
 import "strings"
 
+// Lines gathered into whole chunks: when a block ends.
+
 // A Chunk is a whole piece of input: statements that are run together.
 type Chunk struct {
 	Line int // of its first line, counted from 1 over all input

@@ -2,6 +2,8 @@ package repl
 
 import "strings"
 
+// Tokens of a text that need not be complete.
+
 // A token is a word of a text that need not be complete.
 type token struct {
 	kind       tokenKind

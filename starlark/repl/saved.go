@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// Which chunks of a session are worth saving by save().
+
 // A Typed is a chunk that ran, for saving.
 type Typed struct {
 	// Text is what was typed.

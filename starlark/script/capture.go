@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// What a function has captured, converted to values of the plan, with their limits (`mostElements`).
+
 func newCaptures(h *Host) *captures {
 	return &captures{h, make(map[*starlark.Function]*plan.Func), make(map[*plan.Func]*starlark.Function),
 		make(map[starlark.Value]converted), make(map[*starlark.Module]starlark.StringDict)}

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// In the copy of a user half, a call of which user space decides which function it runs.
+//
 // A call of which user space decides which function it runs asks which one it is, and calls the copy of that:
 //
 //	[$call0(None) if $which1 == 0 else $fn1(None) if $which1 == 1 else $fn1(e)     # was: table[k](e)

@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// What is typed at the prompt, as statements of one file: run, planned, run again.
+
 // A Chunk is what was typed at the prompt at one time, after it ran.
 type Chunk struct {
 	// Value is that of the expression at the end, nil if there is none.

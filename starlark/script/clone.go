@@ -6,6 +6,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// Copies of syntax trees.
+
 // A cloner copies syntax trees without what the resolver wrote into them, so
 // that the copy can be resolved again. expr and stmt see each node of the
 // original first and may give something else for it.

@@ -2,6 +2,8 @@ package script
 
 import "fmt"
 
+// The message about a file that is no script, without a word of the file where its reader may not see it.
+
 // conceal gives the error of a file that is no script, without a word of the file if Options.MayShow says so: whoever
 // may run this program by sudo, or with capabilities, could else read files line by line ("undefined: hunter2").
 func (h *Host) conceal(name string, err error) error {

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// Warnings where a list that was cut (argv) could change what `in`, == or a builtin gives.
+//
 // A list that was cut is the elements that were read. What is made of these alone, and would be something else of the
 // whole list, is told once for each place of the script: that x is not among them, that they are equal to another
 // list, their sum.

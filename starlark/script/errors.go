@@ -18,6 +18,9 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Mistakes in scripts with their place, made of the interpreter's errors, and hints about undefined names and numbers
+// of containers (`containerHint`).
+
 // An Error is a mistake in a script.
 type Error struct {
 	// Pos is the place in the script.

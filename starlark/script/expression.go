@@ -8,6 +8,9 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// Texts of flags that are expressions, as of --by, made functions of the event, and their parts as written
+// (`spelling`).
+
 // expression makes a function of the event of a text such as "e.comm, e.pid":
 // lambda e: (e.comm, e.pid); a text that is a lambda already stays it. The
 // tree is put together here instead of the text, so that mistakes have their

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// fail(), with its text escaped.
+
 // fail is the interpreter's, with its words escaped as print() does.
 var fail = starlark.NewBuiltin("fail", func(th *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,
 	kwargs []starlark.Tuple) (starlark.Value, error) {

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// What is found in the text of a file: functions, calls, flags, its document.
+
 // index fills funcs and calls.
 func (f *file) index() {
 	syntax.Walk(f.tree, func(n syntax.Node) bool {

@@ -1,5 +1,7 @@
 package script
 
+// Words of bpftrace and DTrace, as `pid`, with what they are here (`foreignWords`).
+
 // foreignWords are the words of bpftrace and DTrace that are no names here,
 // with ours.
 var foreignWords = map[string]string{

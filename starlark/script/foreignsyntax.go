@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
+// Messages about syntax of other languages: `&&`, `$1`, `{ }`, 5ms without quotes.
+
 // foreign is a form of lines, with what is written here.
 type foreign struct {
 	line *regexp.Regexp

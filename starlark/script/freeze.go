@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// Values that a function captured become immutable.
+
 // Freeze makes the values that a function captured, and those of the
 // functions that it calls, immutable. Kernel halves have them folded in as
 // constants; a change would not reach the kernel. Containers are not frozen.

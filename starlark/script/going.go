@@ -9,6 +9,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// Whether the script may go on: how it is ended while it computes or waits.
+
 // A going is whether the script may go on: its functions ask at each step, and builtins that wait wait no longer than
 // it may.
 type going struct {

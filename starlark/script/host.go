@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// Host, what runs one script, its options, and the package's types.
+
 // Options are what a Host needs of the world.
 type Options struct {
 	// Runtime is what builtins ask of the run: the time, the end.

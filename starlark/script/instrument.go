@@ -12,6 +12,9 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// Operators, methods and builtins of the interpreter that are replaced by checked ones: strings and lists that were
+// cut, growth, bytes, len, sorted, sum (`takeAll`).
+
 // The interpreter's strings cannot say that they were cut, and its bytes are
 // not quite those of the specification: an element of them is bytes again; and it
 // makes whatever is asked for, however large. So while a tree is compiled for the interpreter, some expressions are

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Words of a text that cannot be parsed, for messages about syntax.
+
 // A word is a token as messages need it: the parser tells of a token only its
 // kind and where it ends.
 type word struct {

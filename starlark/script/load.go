@@ -18,6 +18,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// load(): modules of std/, files, and messages when there is none.
+
 // stdPrefix begins the names of the standard library's modules.
 const stdPrefix = plan.Library
 

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// Checks where tuples that stand in others could become endless.
+
 // Where a script can make a tuple that stands in another one twice, it is checked that the outer one does not become
 // too large (value.CheckNested). These places are:
 //

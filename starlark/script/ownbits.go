@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// How %x and texts of times show a negative int, by the width of its field (ownwidth.go of the compiler).
+
 // bits is x without its sign, as a field of so many bits has it, or a text of it (wire.WidthTime); where the width is
 // 0, x.
 func bits(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {

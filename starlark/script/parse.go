@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Parsing of files, how deep a tree may be (`mostDeep`), which files and lines a script has.
+
 // parse parses a file and keeps it. The tree is rewritten, not resolved.
 func (h *Host) parse(name string, src []byte) (*file, error) {
 	f, err := h.parseAs(parseOptions, name, src)

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// At which places a script uses a builtin, for audit.
+
 // Places gives the places at which the files that were loaded use the builtin
 // of a name, by file and line. A variable of the script that has the same name
 // is none.

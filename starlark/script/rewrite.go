@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// `x[k] op= v` becomes a call, so that programs and user space can change one entry.
+
 // rewriteUpdates turns `x[k] op= v` into a call of plan.UpdateBuiltin in all
 // statements. The interpreter would read, compute and write, and lose what a
 // kernel half adds in between.

@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// How large a script may be (`longestSource`), and the message that a pipe is waited for.
+
 // longestSource is how many bytes a script may have: what is longer is something else, as /dev/zero.
 const longestSource = 4 << 20
 

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// In the copy of a user half, loops over parts of the event that know their round.
+//
 // A loop over parts of the event becomes one that knows its round, with what the body is in each:
 //
 //	for $round1, t in $enumerate((None, None)):     # was: for t in (e.task, e.task.real_parent):

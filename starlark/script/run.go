@@ -16,6 +16,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
+// New, Run and Plan: a script is read, run, main() called; --help of it.
+
 // New makes a host.
 func New(o Options) *Host {
 	h := &Host{

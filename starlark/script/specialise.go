@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The copy of a user half whose parts of the event are read from the record.
+
 // A specialised function is a copy of a function of the script in which the
 // parts of the event are read from a record:
 //

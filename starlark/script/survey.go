@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// All mistakes of a script at once: what is wrong is taken out, and the rest run again.
+//
 // A script that does not run has often more than one mistake. A Survey finds
 // the others: it runs the script once more without effect, takes what is wrong
 // out of the text, and goes on. What is missing then is unknown, and what

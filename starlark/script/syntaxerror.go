@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Messages about syntax: the word that is wrong, the bracket that is not closed.
+
 // syntaxError puts a parse error at the word that is wrong, in words that need
 // no grammar.
 func (f *file) syntaxError(err error) error {

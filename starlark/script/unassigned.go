@@ -5,6 +5,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// The mistake of a name that a function reads before it assigns it.
+//
 // A function that assigns a name has its own of that name. Where each assignment first reads it, as n += 1 does, there
 // is never a value, and the interpreter would say so when the function runs for the first time: in a handler at the
 // first event, when everything is attached.

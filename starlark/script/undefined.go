@@ -8,6 +8,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// Names that nothing defines, found fast in large files.
+//
 // The resolver looks for a name that is like an undefined one among all names of the
 // file, which it sorts each time. That is done for the first undefined names only; the
 // others count as known, and are found in the tree afterwards.

@@ -7,6 +7,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// The warning about a table that never gets an entry, as by t[k] = t[k] + 1 alone.
+//
 // A table whose only assignments are as t[k] = t[k] + 1 never gets an entry: the first one reads what is not there,
 // which ends the handler. The author wants t[k] += 1, which begins at 0.
 

@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// The value that stands for what a mistake kept from being made, in the search for further mistakes.
+
 // unknown is what a survey has for a value that a mistake kept from being
 // made. Whatever is done with it gives it again.
 type unknown struct{}

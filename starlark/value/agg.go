@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Aggregations in user space: a[k], iteration, len, what kernel maps and user code have together.
+
 var (
 	_ Container          = (*Agg)(nil)
 	_ starlark.Mapping   = (*Agg)(nil)

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Methods of aggregations, their entries and snapshots: add, get, items, take, clear, quantile.
+
 // wholeGroup is the column of an element that stands for all members.
 const wholeGroup = -1
 

@@ -6,6 +6,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// How many keys an aggregation has room for (size=) in user space.
+//
 // An aggregation has size= keys, those that kernel halves use and those of user
 // code together. A key takes its place for good, also through take() and clear(),
 // as in the kernel's map.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 )
 
+// take() and clear(): the two banks.
+
 // Take reads everything since the last take and begins anew.
 func (a *Agg) Take() (*Snapshot, error) {
 	a.read = true

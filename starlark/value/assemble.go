@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
+// What is known of strings that a script puts together by `+`, `%` and `*`: where they were cut.
+//
 // What a script puts together of strings of which something is known (see marks)
 // knows it, too. The host calls these functions in place of the interpreter's
 // operators (starlark/script, instrument.go).

@@ -8,6 +8,8 @@ package value
 
 import "github.com/startrace/startrace/internal/wire"
 
+// Backend, what a container asks of its kernel map.
+
 // A Backend is where a loaded container keeps its entries: kernel maps.
 // Keys and values are bytes in the layouts; an unkeyed container has one
 // entry with a nil key. All calls come from the session's goroutine.

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Ints in keys: -1 and 18446744073709551615 are one key.
+//
 // Ints of keys have 64 bits, and those of the same bits are one key: -1 and
 // 18446744073709551615. In a map they are the same bytes. What lives in user
 // space finds its entries by the signed one, and shows what was written: the

@@ -9,6 +9,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// How large lists, texts and results of operators may become (`MostElements`, `MostText`), and the message.
+
 // What a script makes takes memory, and much of it is known before it is made:
 // list(range(1 << 62)), [0] * (1 << 40). That is refused at its place, instead of
 // using up the machine's memory or ending the process.

@@ -5,6 +5,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// Bytes as scripts have them, for which elements are ints.
+
 // Bytes are bytes as the specification has them: an element is an int, and so
 // is what a loop goes over. (Those of go.starlark.net have elements that are
 // bytes of length 1.) All bytes of scripts are these: what is read, literals

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// cell(): get, set, add in user space.
+
 // A Cell is one value that both halves set.
 type Cell struct {
 	base

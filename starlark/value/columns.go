@@ -7,6 +7,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// The check that keys have as many parts as by= has names, in user space.
+
 // checkColumns compares a key that user code writes with the columns that by= names, as bpfgen/infer does with those of
 // kernel halves: output would have columns without names, or names without columns. A None counts as the part that it
 // is elsewhere. A list of strings is one part.

@@ -6,6 +6,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// The message that values have no order.
+
 // equality answers == and != for values that have no order; what can be
 // compared of them instead is for who asks for one.
 func equality(op syntax.Token, same bool, kind, instead string) (bool, error) {

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// What all containers have in user space (base): names, methods, and drops where they are full.
+
 // A Container is a table, cell, aggregation or group as scripts hold it.
 type Container interface {
 	starlark.Value

@@ -2,6 +2,8 @@ package value
 
 import "go.starlark.net/starlark"
 
+// Strings that were cut: the mark … behind them.
+//
 // A string that a kernel half read and that was longer than its room is the
 // bytes that were read, to scripts: its length, ==, `in`, hashes and keys are
 // those of these bytes. That it was cut is only printed, as a mark.

@@ -7,6 +7,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// Keys with strings or lists that were cut.
+
 // A cutKey is a key that holds strings or lists that were cut, in containers that live
 // in user space: it is another key than that of whole ones of the same
 // bytes or elements, as in the kernel's maps (docs/semantics.md). Scripts never see one.

@@ -7,6 +7,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// Lists that were cut: the mark … behind the last element.
+//
 // A list that a kernel half read and that was longer than its room is a tuple
 // of the elements that were read, to scripts: its length, ==, `in`, hashes,
 // indices and loops are those of these elements. That it was cut is only

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Values decoded from the bytes of records and maps: ints, bools, floats, tuples, records, None and FAULT.
+
 // A Decoder makes values of bytes that kernel halves wrote. The session makes
 // one and uses it from its goroutine.
 type Decoder struct {

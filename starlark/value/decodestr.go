@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Strings decoded from records and maps.
+
 // fixedString decodes a string of a fixed layout: padded with NULs, the last
 // byte says whether it is whole.
 func (d *Decoder) fixedString(t *wire.Type, b []byte) starlark.Value {

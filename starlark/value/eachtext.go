@@ -7,6 +7,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// A value with each string in it replaced.
+
 // maxDepth bounds the walk: a list may hold itself, which the interpreter's own
 // text of it says.
 const maxDepth = 20

@@ -8,6 +8,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// The last, empty part of a string that was cut.
+//
 // The last part of a string that was cut can be empty: of "/usr/" read of "/usr/share", split("/")[-1] is. It is cut,
 // as other last parts are, or it would say that the path ends there. Go has no place in memory for what is empty: a
 // slice s[len(s):] begins where s does, and in an interface all empty strings are the same. So there is one value for

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Values encoded into keys and values of maps, and messages about types that do not fit.
+
 // Encode writes v into buf, which has the size of the layout and is zeroed
 // first by the caller. An error says what was wanted: the types of a container
 // come from its uses in kernel halves.

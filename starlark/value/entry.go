@@ -6,6 +6,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// The entry of a container's map by its key: lookup, update.
+
 // encodeKey gives the bytes of k, valid until the next call. k nil means the
 // only entry of an unkeyed container.
 func (b *base) encodeKey(k starlark.Value) ([]byte, error) {

@@ -8,6 +8,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// FAULT and its kinds (Unreadable, Lost, Unshown), and the error of using it.
+
 // FAULT is the outcome of a read of memory that failed. It is true, equal to
 // itself, may be stored and printed; anything else with it is an error, which
 // ends the handler for that event.

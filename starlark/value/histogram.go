@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// The value of hist(), lhist() and quantiles(): buckets, count, quantile(q), + and -.
+
 // A Histogram is the value of hist, lhist and quantiles under one key: an
 // immutable list of buckets.
 type Histogram struct {

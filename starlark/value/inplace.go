@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
+// x += y and its like for variables, x[k] and x[k] = v.
+
 // OperateInPlace is x op= y for a variable: a list grows where it is.
 func OperateInPlace(op syntax.Token, x, y starlark.Value) (starlark.Value, error) {
 	return inPlace(op, x, y)

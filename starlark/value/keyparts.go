@@ -6,6 +6,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// Parts of keys that disappeared because they are None when the script is compiled.
+//
 // A part of a key that is None when the script is compiled, wherever the container is used, disappears; the compiler
 // says which (infer.Result.KeyParts). Any other None is a part of the key, here as in the kernel.
 

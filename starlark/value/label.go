@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Texts of labels for numbers and bytes in records and maps: errno, arrays of numbers, lists of strings.
+
 // A LabelFunc gives the text of a labelled int, sign-extended to 64 bits; "" where that has none, so that it stays a
 // number.
 type LabelFunc func(v uint64) string

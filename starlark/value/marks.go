@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// What a string knows of itself: where it was cut, which special characters are the script's.
+
 // marks are what a string knows of its own bytes besides what they are: where it
 // was cut, and which of its special characters (escape.Offsets: line feeds, tabs,
 // other control characters, bytes that are not UTF-8) the script itself wrote.

@@ -6,6 +6,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// Keys with stacks that are equal for reports are one.
+
 // Merged is the snapshot with the stacks of its keys as reports show them (StackSource.Merged): entries whose keys are
 // equal then are one, in which all of their values are. Without stacks it is the snapshot itself.
 func (s *Snapshot) Merged(stacks StackSource) (*Snapshot, error) {

@@ -7,6 +7,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// How much memory a builtin or method needs for its result, and the refusal if there is none.
+
 // What builtins of the interpreter take is not bounded by it, and what watches the memory hears of it when it is there.
 // So it is estimated before they are called, from how many elements their arguments have.
 const (

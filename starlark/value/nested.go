@@ -9,6 +9,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// Tuples that stand in others several times: how many elements they have in all.
+//
 // A tuple can stand in another one twice, that one in a third one twice, and so on:
 //
 //	a = ()

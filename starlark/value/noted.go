@@ -10,6 +10,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// Where the marks of strings are kept, by their place in memory.
+
 // A note is what is known of a string that lies in a buffer of its own. It holds
 // the buffer weakly: it is gone with the last string in it, and another buffer at
 // the same address has nothing to do with it.

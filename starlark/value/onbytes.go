@@ -2,6 +2,8 @@ package value
 
 import "go.starlark.net/starlark"
 
+// Builtins of the interpreter that take or give bytes.
+
 // OnBytes is a builtin of the interpreter that takes or gives bytes, for ours. What has been traced need not be UTF-8:
 // of that, too, bytes(s) and str(b) have the bytes as they are. A text of strings that were cut has their marks.
 func OnBytes(name string) *starlark.Builtin {

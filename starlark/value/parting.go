@@ -6,6 +6,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// split, partition, strip and their like for strings that were cut.
+
 // parting is a method that gives what is before or behind a text: each part of its result is where it was.
 func parting(th *starlark.Thread, b *starlark.Builtin, s string, args starlark.Tuple, kwargs []starlark.Tuple) (
 	starlark.Value, error) {

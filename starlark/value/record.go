@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// record(): immutable values with named fields.
+
 // A Record is an immutable value with named fields, in the order of their
 // declaration. Two records are equal when they have the same names with equal
 // values, in whatever order.

@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// What a script reads of an aggregation: an int, a mean, stats, a histogram.
+
 // Result is what a script reads of an aggregation: an int, a float for a
 // mean and in a unit, a record for stats, a histogram. Times are divided by the
 // unit here; those of hist and lhist were divided before bucketing. Where nothing

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// Snapshot: what an aggregation held at one time, as take() gives it.
+
 var (
 	_ starlark.Mapping  = (*Snapshot)(nil)
 	_ starlark.Sequence = (*Snapshot)(nil)

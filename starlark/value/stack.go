@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Stack, the value of e.stack(): frames, length, slices, folded, why it is short.
+
 // A StackSource gives what is known of a stack, from the table that keeps each
 // stack once.
 type StackSource interface {

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// Frame of a stack: its name, offset, file and line as text.
+
 // A Frame is one entry of a stack.
 type Frame struct {
 	Name   string // function; without a symbol file+0xoffset, or the address in hex

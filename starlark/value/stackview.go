@@ -7,6 +7,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// Labels for parts of a stack that kernel halves send.
+
 // view is what a label of a stack means: a frame of it ("frame:0"), a part of one ("frame.name:0"), or how many there
 // are ("len"). A frame that the stack does not have is None. "" is the stack itself.
 func (s Stack) view(label string) starlark.Value {

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// What an aggregation has gathered under a key: how a value is added, merged, and read from words of the map.
+
 // A State is what an aggregation has gathered under one key. Which fields
 // count depends on the kind.
 type State struct {

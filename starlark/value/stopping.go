@@ -8,6 +8,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// Builtins of the interpreter that go over many elements end when the run does (`Stoppable`); sorted.
+
 // askEvery is after how many elements a builtin asks whether the script is to end.
 const askEvery = 1 << 14
 

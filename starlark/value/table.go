@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
+// table(): t[k], t[k] = v, items, lru=, in user space.
+
 // OnClear has f called before the table's map is cleared.
 func (t *Table) OnClear(f func()) { t.onClear = f }
 

@@ -8,6 +8,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// Methods of tables: get, pop, set, add, remove, items, keys, values, clear.
+
 var tableMethods = map[string]methodFunc[*Table]{
 	"get":    tableGet,
 	"pop":    tablePop,

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// Texts that the interpreter makes of values keep what their strings know.
+
 // Tags stand in strings while the interpreter makes a text of them, around each
 // special character that is the script's, and where a string was cut. They survive
 // quoting, and no string from outside has them, for nobody can guess them. What they

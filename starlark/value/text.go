@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// str() and print of a value, with escapes and marks.
+
 // Text gives v as print writes it, without escapes: a string as it is, other
 // values as str() gives them, and in both the marks of strings that were cut.
 func Text(v starlark.Value) string { return Printed(string(textOf(v))) }

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Keys of maps that hold the number of a label, found by its text.
+//
 // A key of a map may hold the number of a label, of which scripts see the text
 // only. The number cannot be computed from the text, so the keys of the map say
 // what theirs are: each is remembered by what it reads as, and of a text that

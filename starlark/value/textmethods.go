@@ -11,6 +11,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// Methods of strings for strings that were cut or are not UTF-8: upper, replace, join, format, splitlines.
+//
 // The interpreter's methods of strings take what is not UTF-8 for U+FFFD, and what
 // they make new knows nothing of what it was made of (see marks). These stand for
 // them: they keep each byte that is no letter, and what is known of it.

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
+// How long the text of a value becomes, before it is written, and the refusal if there is no room.
+//
 // What writes values asks beforehand how long their text becomes. A string that stands in a list a thousand times is
 // there once, and its text a thousand times; and a tuple that has a tuple twice, and so on, is small and has a text
 // without bound. So each value is counted as often as it is written, and the room for the text is asked for while it

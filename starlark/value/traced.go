@@ -6,6 +6,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
+// Strings that come from kernel halves, with the characters that are not the script's.
+
 // Traced makes the strings that come from kernel halves. They are foreign (see marks),
 // but for the constants of the script itself. A nil one knows none of these.
 type Traced struct {

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// `x[k] op= v` for tables, cells and dicts in user space.
+
 const plusToken = syntax.PLUS
 
 // updateOps are the operators of `x[k] op= v` as the host passes them.

@@ -7,6 +7,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// The refusal of ints of more than 64 bits in tables and cells.
+//
 // Ints of tables and cells have 64 bits. That holds for those that no kernel half uses, too: a handler means the same
 // wherever it runs, and where it runs is not the script's to say.
 

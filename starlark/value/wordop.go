@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Operators that change a word of a map in one step: `*`, `&`, `^` and others beside + and -.
+
 // A WordOp is an operator that changes a word in one step, beside + and -.
 type WordOp uint64
 

@@ -8,6 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// Ints as Go writes a duration or a time.
+
 // Written is an int as Go writes a duration or a time, which the width says (wire.WidthDuration). The time is in UTC,
 // since nobody knows in which zone the program is.
 func Written(x starlark.Int, width int) starlark.Value {

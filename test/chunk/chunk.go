@@ -22,6 +22,8 @@ import (
 	"strings"
 )
 
+// Files of short scripts with marks of what is wrong on each line, read and compared with what was found.
+
 // A Chunk is one of the scripts of a file.
 type Chunk struct {
 	// File is the file as it was opened.

@@ -20,6 +20,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The command confine: another user, capabilities, namespaces and hidden folders for a command.
+
 func main() {
 	// Namespaces belong to threads, and the command is forked by this one.
 	runtime.LockOSThread()

@@ -7,6 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A system call that fails with EPERM for a command.
+
 var refusable = map[string]uint32{"bpf": unix.SYS_BPF, "perf_event_open": unix.SYS_PERF_EVENT_OPEN}
 
 // refuse makes a system call fail with EPERM, as container engines do, in this thread and what it starts. As root it

@@ -6,6 +6,8 @@ import (
 	"slices"
 )
 
+// The system calls that random programs are run at, with their arguments.
+
 // A SystemCall is one that this package makes with values of its choice: its Name in the kernel, and its Args. None
 // does anything: its descriptors are none, or its paths begin nowhere.
 type SystemCall struct {

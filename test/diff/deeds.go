@@ -2,6 +2,8 @@ package diff
 
 import "fmt"
 
+// What tests do to bring about events of the kernel with known values.
+
 // A Deed is something that the tests of this package do to bring about events of the kernel with values of their
 // choice.
 type Deed struct {

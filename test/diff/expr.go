@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// Expr, an expression of a random program, written for both sides.
+
 // Form is how an expression is written.
 type Form uint8
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 )
 
+// The functions of the kernel that random programs are run at.
+
 // A KernelFunction is one of the kernel that a system call hands its arguments on to.
 type KernelFunction struct {
 	// Name is the function's, and Call the system call's.

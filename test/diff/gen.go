@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// Generate, the program of a seed: globals, helpers, the main function.
+
 // gen makes one program.
 type gen struct {
 	// r decides everything, and is seeded.

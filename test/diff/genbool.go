@@ -2,6 +2,8 @@ package diff
 
 import "strconv"
 
+// Random bools: comparisons, tests of strings, None, membership.
+
 var orderings = []string{"==", "!=", "<", "<=", ">", ">="}
 
 // boolean is a bool.

@@ -5,6 +5,8 @@ import (
 	"slices"
 )
 
+// Random calls by ways other than a name.
+//
 // A function need not be called by its name: it can come out of a tuple or a record, be an argument or a default of
 // another one, or be chosen. Functions that are called with parts of the event have a copy for each call, whichever way
 // the call is written.

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Ints without a sign beside constants, which take their sign, and variables that have a sign elsewhere.
+// Random ints without a sign beside constants and in variables.
 
 // natural is a constant that is not negative. Its type is one of its own, since by itself it is Plain.
 func (g *gen) natural() *Expr {

@@ -2,6 +2,8 @@ package diff
 
 import "fmt"
 
+// Random constants, closures and labels (`labels`).
+
 // A list is a constant list.
 type list struct {
 	name string

@@ -2,6 +2,8 @@ package diff
 
 import "strings"
 
+// Random expressions of each type; a new one of strings is a case of Str.
+
 // expr is an expression of type t; d bounds its depth.
 func (g *gen) expr(t Type, d int) *Expr {
 	g.nodes--

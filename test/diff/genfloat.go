@@ -6,6 +6,8 @@ import (
 	"strconv"
 )
 
+// Random floats.
+
 // floats are the types of floats that can be made here. Those of 32 bits lie in memory only, and user space does not
 // tell them from others.
 func (g *gen) floats() []Type {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 )
 
+// Random ints: operators, division, shifts, conversions.
+
 // integer is an int of a class.
 func (g *gen) integer(c Class, d int) *Expr {
 	switch c {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 )
 
+// Random reads through pointers, mem() and arrays.
+
 // path is an expression of a kind of member: it begins at a pointer and goes through members.
 func (g *gen) path(from *Expr, members []Member, fits func(Member) bool) *Expr {
 	var ends, ways []Member

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// Templates of what only user space can do, filled in.
+
 // shaped is an expression of what only user space can do; nil where there is none of the type.
 func (g *gen) shaped(t Type, d int) *Expr {
 	list := userExprs[t.Kind]

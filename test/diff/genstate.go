@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// Random tables, cells and aggregations (`aggregations`, `aggKinds`).
+
 // A table is a container of the program.
 type table struct {
 	name     string

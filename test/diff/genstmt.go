@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// Random statements: assignments, if, for, functions inside.
+
 const exprDepth = 4
 
 // body is some statements; none of them is a return at the end.

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 )
 
+// The inputs of random programs: ints, texts and their classes.
+
 // StrMax is the limit of captured strings that the scripts are compiled with, in bytes. It is small so that inputs
 // reach it.
 const StrMax = 32

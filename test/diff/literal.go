@@ -6,6 +6,8 @@ import (
 	"strconv"
 )
 
+// Random constants near limits.
+
 // Texts are the strings that scripts and inputs share, so that they meet.
 var texts = []string{"", "a", "b", "ab", "abc", "b/c", "/etc", "/etc/passwd", "passwd", "aaaaaaaaaaaaaaaaaaaaaaaa", "é",
 	"abcdefghijklmnopqrstuvwxyz012345"}

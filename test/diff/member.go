@@ -2,6 +2,8 @@ package diff
 
 import "encoding/binary"
 
+// The struct that pointers of random programs lead to.
+
 // A Member is a field of the struct that pointers lead to: BTF, the bytes of inputs, the reference and the generator
 // all have it from here.
 type Member struct {

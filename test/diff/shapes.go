@@ -1,5 +1,7 @@
 package diff
 
+// The templates of what only user space can do, a row each: add a builtin of user halves here.
+
 // What only user space can do, as templates. In an expression $i is an int, $n one from 0 to 7, $p one from 1 to 8, $s
 // a text, $b a bool, $f a float, $x any of them; $q a pointer, $m the bytes behind one; capitals are the same where the
 // variables of a comprehension are in reach: $0 an int, $1 a text, $2 a pointer.

@@ -2,6 +2,8 @@ package diff
 
 import "slices"
 
+// A program that fails is made smaller.
+
 // Shrink makes p smaller, by steps that keep its types, as long as still holds. It changes p.
 func Shrink(p *Program, still func(*Program) bool) {
 	for again := true; again; {

@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// The points at which random programs run, with the fields of their events.
+
 // A Site is a point of the kernel or of a program at which programs of this package run.
 type Site struct {
 	// Point is its name in scripts, Where a filter of its events, "" if it needs none.

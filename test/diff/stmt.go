@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// Stmt, Function and Program: statements of a random program, and its two texts.
+
 // StmtForm is how a statement is written.
 type StmtForm uint8
 

@@ -11,6 +11,8 @@ package diff
 
 import "slices"
 
+// The types of expressions of random programs.
+
 // Kind is the shape of a value.
 type Kind uint8
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// A random program of C whose functions are traced.
+
 // A UserProgram is a program of C whose functions and static probes are called with values that it reads: a byte says
 // which, the values follow, and a byte is the answer.
 type UserProgram struct {

@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// A random program's static probes with operands of all forms.
+
 // A userForm is how an operand of a static probe says where its argument is.
 type userForm uint8
 

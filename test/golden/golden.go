@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// A text compared with a file of what is right, with -update.
+
 var update = flag.Bool("update", false, "write what comes out to the files that have what is right")
 
 // Equal compares got with a file, line by line. With -update it writes the file: the difference is read by whoever

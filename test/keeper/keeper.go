@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// The function keep() of C, which notes the registers and the stack.
+
 // C is the text for an architecture; so many bytes of the stack are noted. ints, floats, sp and stack have what
 // keep() found.
 func C(arch string, stack int) string {

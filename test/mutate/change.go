@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 )
 
+// The changes that are made to good scripts at random.
+
 // Make gives the script of a seed, and the name of the one it was made of.
 func (c *Corpus) Make(seed uint64) (name, text string) {
 	m := &maker{c, rand.New(rand.NewPCG(seed, 0x5eed))}

@@ -16,6 +16,8 @@ import (
 	"github.com/startrace/startrace/stdlib"
 )
 
+// A changed script taken through all of startrace but the kernel.
+
 // A Stage is how far a script came.
 type Stage int
 

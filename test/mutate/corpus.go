@@ -10,6 +10,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
+// The good scripts that changes start from.
+
 // A Script is a text that scripts are made of, and the Name of the file that it is from.
 type Script struct {
 	Name string

@@ -14,6 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/usdt"
 )
 
+// Programs that stand for what is installed.
+
 // programs stands for what is installed: each file has one function of each
 // name and no static probes.
 type programs struct{}

@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// The functions that a panic went through.
+
 // callers names the innermost functions of ours that a panic went through.
 func callers() []string {
 	var pcs [64]uintptr

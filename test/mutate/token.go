@@ -2,6 +2,8 @@ package mutate
 
 import "regexp"
 
+// Words of scripts, and odd words and expressions (`oddWords`) that are put in.
+
 // A token is a word of a text; blanks between words are none.
 type token struct{ span }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
+// Skips of tests where no program can be loaded.
+
 // BPF skips a test where no program can be loaded and no map made, whoever asks.
 func BPF(tb testing.TB) {
 	tb.Helper()

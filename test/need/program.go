@@ -11,6 +11,8 @@ import (
 	"testing"
 )
 
+// Skips of tests that need another program or a compiler, and programs built for tests.
+
 // packages are the packages of Debian that have programs under another name.
 var packages = map[string]string{
 	"aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu", "getent": "libc-bin", "go": "golang-go", "objcopy": "binutils",

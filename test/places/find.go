@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/abi"
 )
 
+// What was found of a call compared with where its arguments are.
+
 // Check compares where we look for the arguments and the result of a call with where they are.
 func (c *Call) Check(arch string, at *abi.Call) (wrong []string) {
 	convention := abi.Of(arch)

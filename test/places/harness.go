@@ -1,5 +1,7 @@
 package places
 
+// The assembly that notes registers around a call.
+
 const harness = `
 enum small { no, yes };
 enum unsigned_long { most = ~0ul }; enum negative { under = -1, over = 1 };

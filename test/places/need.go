@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/test/setting"
 )
 
+// Skips of tests without a compiler.
+
 // Need is Run in a test, which is skipped without the compiler or what runs its programs. PLACES_SEED makes other
 // functions, PLACES_FUNCTIONS so many.
 func (c Compiler) Need(t *testing.T) (binary string, calls []Call) {

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/test/keeper"
 )
 
+// Programs of C with random functions, built and run.
+
 // A Compiler builds the programs, and Runner, if it is not "", runs them on this machine.
 type Compiler struct {
 	// Arch is the architecture as Go has it, Command the compiler, and Runner what runs a program of that architecture

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// Random types of C.
+
 // A leaf is a part of a value that has no parts: what is to be written behind the value's name in C.
 type leaf struct {
 	path string

@@ -15,6 +15,8 @@ import (
 	"github.com/startrace/startrace/internal/pty"
 )
 
+// A program at a terminal whose screen tests look at.
+
 // A Terminal is a program at a terminal.
 type Terminal struct {
 	// Cmd is the program.

@@ -8,6 +8,8 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
+// The screen of that terminal.
+
 // A screen does what a terminal does with the few sequences that are used: text
 // that wraps, CR, LF, moving up and right, erasing to the end. What it does not
 // know stays visible, so that a test sees it.

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The memory of a test is kept mapped in guests.
+
 // InGuest maps all memory of the process, now and later, if it runs in a guest; a TestMain calls it first.
 //
 // QEMU's TCG (7.2) forgets the flags when a SETcc that stores to memory meets a page that is not mapped yet: the

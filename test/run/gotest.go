@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/test/verdict"
 )
 
+// The events of go test -json, read and printed.
+
 // event is a line of go test -json (go doc test2json). Action says what has happened: "run", "pass", "output". Package
 // and Test say to which test, where Test is "" for the package itself, and Output is the line that was written.
 type event struct {

@@ -19,6 +19,8 @@ import (
 	"strings"
 )
 
+// The command run, which runs go test and counts skips.
+
 // order is the command line.
 type order struct {
 	again       bool

@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/test/verdict"
 )
 
+// What go test came to, and its report.
+
 // outcome is what go test came to.
 type outcome struct {
 	tally  verdict.Tally

@@ -7,6 +7,8 @@ import (
 	"testing"
 )
 
+// Numbers of the environment for tests.
+
 // Int is a number of the environment, decimal or with 0x in front.
 func Int(tb testing.TB, name string, otherwise int) int {
 	tb.Helper()

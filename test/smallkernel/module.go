@@ -8,6 +8,8 @@ import (
 	"github.com/cilium/ebpf/btf"
 )
 
+// The BTF of a small module.
+
 // Module is the BTF of a module of the kernel with this BTF. It has one struct, of one int of the kernel's.
 func Module(t testing.TB, base []byte, name, member string) []byte {
 	t.Helper()

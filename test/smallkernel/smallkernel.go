@@ -9,6 +9,8 @@ import (
 	"github.com/cilium/ebpf/btf"
 )
 
+// The BTF of small kernels: types, tracepoints, functions, hooks.
+
 // BTF is the kernel's description of types that a kernel with these types has.
 func BTF(t testing.TB, types ...btf.Type) []byte {
 	t.Helper()

@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// Programs of random functions of C, C++ and Go that print their words.
+
 // A Calls is a program of random functions, each of which prints the words that it was called with and what it returns:
 // "f3 [-1, <float>, 70000] 5". Source is its text. Script has probes that print the same, of what they see. BIN in it
 // is the program.

@@ -17,6 +17,8 @@ import (
 	"github.com/startrace/startrace/internal/locate"
 )
 
+// The programs that tests trace, with the command that builds each (`recipes`).
+
 // A recipe is the command that builds a program; the output follows -o, the source comes last.
 type recipe struct {
 	source  string

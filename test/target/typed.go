@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// This file makes programs of random functions whose arguments and results are read by their names and types: each
-// function prints parts of them, as a[1].name, and the script prints the same parts of what startrace sees.
+// Programs of random functions whose arguments have names and types.
 
 // A leaf is a part of a value: how the program writes it behind the value's name, and how a script does; show is the
 // function of the program that prints it.

@@ -24,6 +24,8 @@ import (
 	"github.com/startrace/startrace/docs"
 )
 
+// The figures of docs/reliability.md, kept to those of the tests.
+
 // The cells of a row, the text behind the last bar not counted.
 const (
 	cellMany = 2 + iota // how many

@@ -15,6 +15,8 @@ import (
 	"time"
 )
 
+// The output of go tests counted: passed, failed, skipped and why.
+
 // Skip is one test that did not run: its Package, its name (Test), and what it said about it (Reason).
 type Skip struct {
 	Package, Test, Reason string

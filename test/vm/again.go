@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/test/verdict"
 )
 
+// What failed in a guest is run again.
+
 // failed is the load that runs again what went wrong in o: the tests that failed, alone; of a job that came to no end
 // all tests; and jobs that were not reached.
 func (o outcome) failed(l load) load {

@@ -12,6 +12,8 @@ import (
 	"strings"
 )
 
+// Packages of Debian found and fetched by an apt of its own.
+
 // keyring signs all suites of Debian, old ones too (package debian-archive-keyring).
 const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
 

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/test/target"
 )
 
+// The architectures of guests: QEMU, machine, compilers.
+
 // arch is an architecture that QEMU emulates and Debian has kernels for.
 type arch struct {
 	name     string // as Go and Debian have it

@@ -11,6 +11,8 @@ import (
 	"slices"
 )
 
+// The archive that a guest's kernel unpacks.
+
 // archive writes the "newc" format of cpio that the kernel unpacks (Documentation/driver-api/early-userspace/
 // buffer-format.rst): a header of hexadecimal numbers, the name, the data, each padded to four bytes.
 type archive struct {

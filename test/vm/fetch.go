@@ -12,6 +12,8 @@ import (
 	"strings"
 )
 
+// The kernels of guests, kept between runs.
+
 // cache keeps kernels between runs: kernels/VERSION holds vmlinuz, release and modules/ once it is complete,
 // and busybox if this machine's does not run there.
 type cache struct{ dir string }

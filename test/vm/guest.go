@@ -22,6 +22,8 @@ import (
 	"github.com/startrace/startrace/test/verdict"
 )
 
+// One boot of a guest: QEMU's arguments, serial lines, its time.
+
 // machine is how a guest is started.
 type machine struct {
 	cpus    int

@@ -9,6 +9,8 @@ import (
 	"strings"
 )
 
+// Programs of the host, as shells, that go into guests.
+
 // hosted are programs of the host that tests trace: a shell that reads lines by a function of its own, and one that
 // looks up names by a function of the C library.
 var hosted = []string{"bash", "getent"}

@@ -8,6 +8,8 @@ import (
 	"strings"
 )
 
+// The root of a guest: init, busybox, mounts.
+
 // job is one command to run in the guest.
 type job struct {
 	name  string   // shown in the summary

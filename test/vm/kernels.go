@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// The table of the kernels of guests, a row for each version.
+
 // kernel is one kernel of the support table and where Debian has it.
 type kernel struct {
 	version  string // as the user names it: "6.12", "6.12-arm64"

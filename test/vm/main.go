@@ -22,6 +22,8 @@ import (
 	"time"
 )
 
+// The flags of test/vm: kernels, jobs, CPUs, memory, words of the kernel's command line.
+
 // options are the command line.
 type options struct {
 	kernels string

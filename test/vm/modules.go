@@ -10,6 +10,8 @@ import (
 	"strings"
 )
 
+// Modules of the kernel that a guest loads.
+
 // module is a kernel module, decompressed, ready for insmod.
 type module struct {
 	name string

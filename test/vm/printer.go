@@ -9,6 +9,8 @@ import (
 	"github.com/startrace/startrace/test/verdict"
 )
 
+// What guests say, printed.
+
 // printer shows what the guests say. Guests may run side by side, so whole lines are written, with the kernel's
 // version before them where there is more than one at a time.
 type printer struct {

@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/test/verdict"
 )
 
+// All guests run, and the summary.
+
 // runAll boots the kernels, prints what they do and a summary, and says whether all went well.
 func runAll(list []fetched, opts options) bool {
 	outcomes := make([]outcome, len(list))

@@ -11,6 +11,8 @@ import (
 	"github.com/startrace/startrace/test/verdict"
 )
 
+// Tests that are the same on each kernel are dealt out to the guests.
+//
 // Most of what is tested is the same on every kernel. With -share each kernel takes a part of the tests: none is left
 // out. With -passed this machine's kernel has a part of those that passed here, with nothing skipped: the guests take
 // the rest.

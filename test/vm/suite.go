@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/test/target"
 )
 
+// The tests that run in guests, built with the programs that they need.
+
 // What makes a package one to test on every kernel: its tests, or what they are tests of, come to load programs or
 // make maps. The others are the same on every kernel.
 var touchesKernel = []string{"github.com/cilium/ebpf", modulePath + "/internal/bpf", modulePath + "/internal/kernel"}

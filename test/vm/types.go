@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 )
 
+// -types: the BTF of each kernel written to a folder.
+
 // writeTypes writes the BTF of each kernel to dir/VERSION.btf, without booting it.
 func writeTypes(dir string, list []fetched) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {

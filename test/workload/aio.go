@@ -7,6 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Requests of Linux AIO.
+
 // The commands of Linux AIO, of include/uapi/linux/aio_abi.h.
 const (
 	aioPread, aioPwrite   = 0, 1

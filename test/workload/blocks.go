@@ -7,6 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The works blocks and flushes: requests to a block device.
+
 // blockSize is the size of a request of blocks.
 const blockSize = 4096
 

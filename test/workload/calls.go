@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The works getppid and reads: system calls of known number.
+
 func pointer(p *byte) unsafe.Pointer { return unsafe.Pointer(p) }
 
 func pointers(list []*byte) unsafe.Pointer { return unsafe.Pointer(&list[0]) }

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work clones: files that share bytes.
+
 // clonedBytes is the size of the file that clones clones.
 const clonedBytes = 100000
 

@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work cold: names in pages that nothing has touched.
+
 // cold calls openat N times with names that lie in pages which nothing has touched: the call itself is the first to
 // read them. The names are those that coldName gives; there are no such files.
 func cold(s settings, args []string) (func() (report, error), error) {

@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work coldexecs: programs executed with words in such pages.
+
 const (
 	coldExecWord   = "-exec-cold"
 	coldScriptWord = "-exec-cold-scripts"

@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The works tcp, tcp6 and backlog: connections over the loopback.
+
 // tcp makes N connections over the loopback, one after the other. In each the side that connected sends BYTES, which
 // the other side receives, and closes first. One more connection is refused. FDs has the port of the listening socket.
 func tcp(s settings, args []string) (func() (report, error), error) {

@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work edge: a text before memory that cannot be read.
+
 // edge calls write once with a text that lies before memory that cannot be read, without a NUL; there is no such
 // descriptor.
 func edge(s settings, args []string) (func() (report, error), error) {

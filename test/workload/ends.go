@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work ends: reads at the end of a file.
+
 // ends moves nothing: it asks the file "empty" of a folder for bytes by read, sendfile, copy_file_range, splice,
 // io_uring and AIO, the last two where the kernel has them, else fds has no "ring" or no "aio". The bytes would go to
 // the file "other", into which io_uring writes 402 bytes, and AIO 502 and 504.

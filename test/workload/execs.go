@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work execs: processes that execute a program.
+
 const (
 	execWord = "-exec-as"
 	execComm = "wl-execs"

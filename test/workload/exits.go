@@ -6,6 +6,8 @@ import (
 	"strconv"
 )
 
+// The work exits: processes that end with known numbers.
+
 const exitWord = "-exit-as"
 
 // exits starts N processes, one after the other.

@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work files: one file of each kind is used.
+
 // files opens, writes, reads and closes one file of each kind, in this order: a regular file in a folder that is known
 // by its descriptor only, the same file once it is deleted, a pipe, a memfd and a socket. The sizes of the writes are
 // 5, 7, 3, 9 and 4 bytes.

@@ -7,6 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The works halfends and toitself: connections that are closed on one side, or begin on both.
+
 // halfEnds makes N connections over the loopback. In each the side that connected sends 10 bytes and then says that
 // it sends no more; the other side receives these, sends BYTES and closes; and only after that the first side receives
 // them: then its half of the connection is no more than what waits for late segments (TIME_WAIT). FDs has the port of

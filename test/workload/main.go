@@ -62,6 +62,8 @@ import (
 	"time"
 )
 
+// The table of works (`works`), their arguments, and the report.
+
 // The kernel's events of a process name its first thread, which is to bear the name of the work: main keeps to it.
 func init() { runtime.LockOSThread() }
 

@@ -7,6 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The works faults and stores: page faults, and a variable that is written.
+
 // faultsAt is where the pages of faults lie: nothing else is there.
 const faultsAt = 0x2000_0000_0000
 

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work mounts: file systems mounted and changed by each call.
+
 // mounts makes file systems by the calls that make a mount step by step, in a namespace of its own: one that is mounted
 // at DIR with attributes, changed, mounted anew and unmounted, and others each of which fails at another step, or
 // because of what is nowhere. Calls are the steps that succeed, Failed those that do not: before 5.12 each change of

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work moves: bytes moved by each call that does so, and sendfile.
+
 // moves moves bytes between files by each call that there is for it, each with a number of bytes of its own. What it
 // reads is the file "from", what it writes the file "to":
 //

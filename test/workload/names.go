@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work names: files named, renamed, listed and removed.
+
 // names gives names in a folder, which becomes the working folder, in all ways that there are, changes them, lists the
 // folder and takes the names away; between that it sets the length of a file in all ways. What fails gives no name.
 func names(s settings, args []string) (func() (report, error), error) {

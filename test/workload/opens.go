@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work opens: files opened by several threads, with their results.
+
 // opened is one call of openat: what a tracer should see of it.
 type opened struct {
 	name   string

@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work openways: a file opened in each way.
+
 // The requests of io_uring that open files, of include/uapi/linux/io_uring.h.
 const ringOpenat, ringOpenat2 = 18, 28
 

@@ -8,6 +8,8 @@ import (
 	"syscall"
 )
 
+// The work peak: how much memory a command had.
+
 // peakWord is the work of running another command and saying how much memory it had. It has no line of JSON.
 const peakWord = "peak"
 

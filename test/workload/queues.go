@@ -7,6 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work queues: message queues and pipes.
+
 // queues makes N message queues, which stay when it has ended, and N pipes, which do not.
 func queues(s settings, args []string) (func() (report, error), error) {
 	n, err := numbers(args, 1, 1)

@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work raw: system calls with given registers.
+
 // rawCalls makes system calls whose registers are given as they are: NUMBER,WORD,WORD,… each, the words in hex, those
 // that are left out 0. That they fail is the caller's wish.
 func rawCalls(s settings, args []string) (func() (report, error), error) {

@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Queues of io_uring, and the work twins.
+
 // The numbers of io_uring, of include/uapi/linux/io_uring.h.
 const (
 	ringNop, ringRead, ringWrite = 0, 22, 23

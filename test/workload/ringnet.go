@@ -6,6 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work ringnet: connections accepted by io_uring.
+
 // More of enum io_uring_op, and IORING_ACCEPT_MULTISHOT, of include/uapi/linux/io_uring.h.
 const ringAccept, ringListen, ringManyTimes = 13, 57, 1
 

@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The works rounds and ringways: files used by io_uring.
+
 // More of enum io_uring_op of include/uapi/linux/io_uring.h, and what io_uring_register registers.
 const (
 	ringFallocate, ringStatx, ringSplice                   = 17, 21, 30

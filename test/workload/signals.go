@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work signals: signal 0 sent by each call.
+
 // signals tests by signal 0 whether there is the process that does so, by each call that sends signals, by the two
 // numbers that stand for a descriptor of oneself, and then by a descriptor that is of no process, and one that is none.
 // Calls are all of these, Failed the last two and those that the kernel does not know. FDs has how many of "selves" it

@@ -2,6 +2,8 @@ package main
 
 import "golang.org/x/sys/unix"
 
+// The work sleeps: many threads that sleep at once.
+
 // sleeps makes threads wait for the same moment, so that as many calls of clock_nanosleep are open then.
 func sleeps(s settings, args []string) (func() (report, error), error) {
 	n, long, err := threadsFor(args)

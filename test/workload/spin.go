@@ -5,6 +5,8 @@ import (
 	"time"
 )
 
+// The work spin: a CPU that is busy.
+
 // spin keeps one CPU busy with several threads, so that each waits for the others, until together they have had it for
 // a while. Time that the CPU is away, for other programs or with the whole machine, does not count: else a loaded
 // machine could end it before it has run at all.

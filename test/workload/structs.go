@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work structs: calls of functions that take structs by value.
+
 // structs makes N calls each of system calls for which the kernel calls functions that take structs by value: in call
 // i, from 1 on, the time of DIR is set to i seconds and i*1000 nanoseconds, its owner to 100*i, TCP_KEEPIDLE of a
 // socket to i, and i pages are to be moved to the node 0. What is moved or not does not matter.

@@ -7,6 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work tcpmoves: bytes sent by write, sendfile and splice.
+
 // movedByTCP are the bytes that tcpMoves moves: by write and read, by sendfile, and by splice.
 var movedByTCP = [3]int{3000, 4000, 5000}
 

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Work on several threads of known names.
+
 // onThreads runs do on n threads of the kernel's, which bear the name comm while they do, and returns their ids by
 // index. All of them are ready before the first begins. do must make its system calls raw.
 func onThreads(n int, comm string, pin bool, do func(thread int) error) ([]int, error) {

@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The work unheard: segments that are sent again.
+
 // unheard makes N connections over the loopback whose one side does not hear what the other sends, since a filter drops
 // it, until each has sent data again, the first time by a probe for losses. Then one begins that does not hear the
 // answer, until it has asked again. FDs has the port of the listening socket, Sizes how often the first segment of the

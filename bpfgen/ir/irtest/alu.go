@@ -7,6 +7,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// What macro ops give, for the machine of tests.
+
 // macro executes an op that lower rewrites.
 func (m *Machine) macro(v *ir.Value, x, y int64) (int64, error) {
 	switch v.Op {

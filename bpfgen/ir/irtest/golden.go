@@ -10,6 +10,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// Tests of text in and text out, over the functions of testdata.
+
 var update = flag.Bool("update", false, "write what comes out to testdata")
 
 // Golden compares what do makes of the functions in testdata/name.txt with

@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// A machine that executes functions of SSA, with memory, maps and helpers, for tests.
+
 // ErrSteps says that a function ran too long.
 var ErrSteps = errors.New("irtest: too many steps")
 

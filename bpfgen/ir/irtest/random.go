@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
+// Random functions of SSA that the verifier accepts, for tests.
+
 // The shape of random functions: they read Inputs bytes of the context and
 // write Outputs bytes behind them.
 const (

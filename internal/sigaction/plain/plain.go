@@ -13,6 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/sigaction"
 )
 
+// Signals at which Go prints all goroutines end the process plainly.
+
 // runtimes is what the runtime does at the signals.
 var runtimes = map[syscall.Signal]sigaction.Action{}
 
