@@ -60,11 +60,17 @@ func TestFiles(t *testing.T) {
 // onlyPackage is said of files that have the comment of their package and nothing else.
 const onlyPackage = "The comment of the package."
 
-// fileRows gives for each file what it says of itself.
+// fileRows gives for each file what it says of itself. A name in backticks is in that file.
 func fileRows(t *testing.T) map[string]string {
 	rows := map[string]string{}
 	for _, f := range productFiles(t) {
 		rows[f.name] = headSentence(f)
+		for _, m := range inBackticks.FindAllString(rows[f.name], -1) {
+			name := strings.Trim(m, "`")
+			if goName.MatchString(name) && len(regexp.MustCompile(`\b`+name+`\b`).FindAllString(f.text, 2)) < 2 {
+				t.Errorf("%s: its sentence names %s, which is not there: %q", f.name, name, rows[f.name])
+			}
+		}
 	}
 	for _, pattern := range []string{"stdlib/*.star", "stdlib/verbs/*.star", "examples/*.star"} {
 		for _, name := range glob(t, pattern) {
@@ -121,6 +127,7 @@ func firstSentence(text string) string {
 
 var (
 	inBackticks = regexp.MustCompile("`[^`]*`")
+	goName      = regexp.MustCompile(`^\w+$`)
 	actsInTable = regexp.MustCompile(`[*<|]|__`)
 )
 

@@ -15,8 +15,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The messages when a script is too large for the kernel: too many maps, a key, value or record that is too large, a
-// program or loop that the verifier would follow too long.
+// The messages that a handler is too large for the kernel: too many maps (`maxMaps`), too much memory (`maxScratch`) or
+// stack, a loop or an `in` of too many values.
 
 // What the kernel gives one program. The stack is regalloc.MaxStack, the reach
 // of a jump emit's; how long the verifier follows a program is only known when

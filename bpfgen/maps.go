@@ -13,8 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// The maps of a unit: their types, sizes and flags, for the ring, containers, spans, stacks, sites of losses and calls
-// of functions.
+// The maps of a unit: type, size and flags of each, for the ring, containers, spans, stacks (`defaultStacks`), losses
+// and calls of functions (`manyCalls`).
 
 // setLayouts fills what inference left open in containers.
 func setLayouts(u *tree.Unit, o Options) {

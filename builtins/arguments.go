@@ -11,7 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
-// What several builtins ask of an argument: size=, functions, names of columns (`toNames`).
+// What several builtins ask of an argument: size= (`maxEntries`), a function and its parameters, names of columns
+// (`toNames`), no call at the top of a loaded file.
 
 // errModule refuses a call at the top level of a loaded file.
 func errModule(name string) error {

@@ -9,7 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// One call of a builtin: how its arguments are taken, and hints about arguments of other tracers.
+// One call of a builtin: how its arguments are taken, words for arguments that other tracers have, and ints that do not
+// fit in 64 bits.
 
 // A call is one call of a builtin. Of print(e.comm, sep = ",") the name is print, args has the value of e.comm, and
 // kwargs one pair, of sep and ",".

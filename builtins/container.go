@@ -13,7 +13,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// table(), cell(), group() and the aggregations count(), total(), mean(), hist() and others, with size=, by= and unit=.
+// table(), cell(), group() and the aggregations count(), total(), mean(), hist() and others: size=, by=, unit=, lo=,
+// hi=, step=, sub=, and messages about these.
 
 const (
 	keysDoc = " With by the columns of the key have names. size is how many keys there may be (10240)."

@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// event(), span(), first(): points that scripts make, with key=.
+// event(), span(), first(): points that scripts make, with key= and timeout=.
 
 var pointFamily = []Entry{
 	{

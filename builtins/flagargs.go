@@ -12,7 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
-// The arguments of a script read by its flags; messages about flags that are not there.
+// The arguments of a script read by its flags; the message that a flag is startrace's own, or that the script did not
+// come to it.
 
 // HelpWanted reports whether the arguments ask for help.
 func (fs *Flags) HelpWanted() bool { return fs.parse().help }

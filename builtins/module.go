@@ -15,7 +15,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// The modules json and math: encode, decode and indent, and their limits.
+// The modules json and math: encode, decode and indent, and how deep brackets are nested (`maxNesting`).
 
 var moduleFamily = []Entry{
 	{

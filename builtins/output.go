@@ -12,7 +12,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// print(), printf(), sprintf(), announce(), show(sort=, top=), columns().
+// print(), printf(), sprintf(), announce(), show(sort=, top=, percent=), columns(): their arguments, and `Tracing …;
+// press ^C to finish`.
 
 var outputFamily = []Entry{
 	{

@@ -11,7 +11,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// probe() with where=, start=, keep=, kernel=; enable(), disable(), detach(), dump(), stats(); limits(), record().
+// probe() with where=, start=, keep= (`maxKeep`), kernel=; enable(), disable(), detach(), dump(), stats() of a probe;
+// limits(), record(), and the document of FAULT.
 
 var probeFamily = []Entry{
 	{

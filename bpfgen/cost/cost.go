@@ -31,7 +31,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/ir"
 )
 
-// The most instructions and helper calls that one run of a program can take, as `explain` shows them.
+// The most instructions and helper calls that one run of a program can take, as `startrace audit` shows them.
 
 // A Cost is what one run costs at most. A number that would be too large for
 // an int64 is math.MaxInt64.

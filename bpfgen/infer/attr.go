@@ -11,7 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// x.name and x[i] in kernel halves, of all sorts of values: events, structs, records, constants, bytes, dicts.
+// x.name and x[i] in kernel halves, of all sorts of values, and messages: `has no .name in a kernel half`, takes a
+// constant index, may be None here.
 
 // attr is x.name.
 func (b attributes) attr(x val, name string, pos plan.Pos) val {

@@ -13,8 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Operators between values in kernel halves: arithmetic, `==`, `<`, `in`; comparisons of None and FAULT, of texts,
-// tuples and records, with the hints about them.
+// Operators between values in kernel halves: arithmetic, `==`, `<`, `in`; messages as `are never equal`, `cannot run in
+// a kernel half`, / makes a float.
 
 // binary applies an operator.
 func (b operators) binary(op syntax.Token, x, y val, pos plan.Pos) val {

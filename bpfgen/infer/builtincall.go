@@ -15,8 +15,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The trees of calls of builtins and methods in kernel halves: abs, len, bool, int, hasattr, getattr, startswith,
-// strip, record, update.
+// Calls of builtins and methods in kernel halves: abs, len, bool, int, hasattr, getattr, startswith, strip, record,
+// sizeof, update, and messages about their arguments.
 
 // call is f(args), or by truth a value that is true where that is.
 func (b walker) call(x *syntax.CallExpr, truth bool) val {

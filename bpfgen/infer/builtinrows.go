@@ -6,7 +6,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The table of builtins: for each name of a builtin a row that says what it is in a kernel half and in a user half.
+// The table of builtins: for each name a row with what it is in a kernel half and in a user half, and what to do
+// instead where one has it not.
 
 // What the arguments of builtins are.
 var (

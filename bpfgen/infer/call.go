@@ -10,7 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Calls of the script's own functions in kernel halves: parameters, closures, bodies walked in place or as subprograms.
+// Calls of the script's own functions in kernel halves: parameters, closures, bodies walked in place or as subprograms;
+// `calls itself: Starlark has no recursion`.
 
 // A closure is a function defined inside a kernel half.
 type closure struct {

@@ -14,8 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Messages about what is sure to fail in a user half, found when the script is compiled: fields, operators, indices,
-// elements.
+// What is sure to fail in a user half, told when the script is compiled: `has no field or method`, values that have no
+// order, no elements, indices, what a table cannot hold.
 //
 // A handler in user space is run by the interpreter, which would tell of a field of a number, or of a text and a number
 // that are added, at the first event. The types of parts of the event are known before, so what is certain to fail is

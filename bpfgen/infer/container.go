@@ -12,8 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Tables, cells and aggregations in kernel halves: t[k], t[k] = v, add(), get(), update(), pop(), types of keys and
-// values, and messages about these.
+// t[k], t[k] = v, add(), get(), update(), pop() of tables, cells and aggregations in kernel halves; the message that a
+// key or value is of another kind elsewhere.
 //
 // The types of containers are nowhere in the script. They are joined from all uses in kernel halves, and a use may
 // stand before the one that tells the type. So inference goes over the whole plan in rounds:

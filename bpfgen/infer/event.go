@@ -14,8 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
-// The attributes of e, as e.pid, e.ppid, e.args, e.ret: their names and types, which points have them, and messages
-// about names that are wrong.
+// The attributes of e, as e.pid, e.ppid, e.args, e.regs: their names and types, which points have them, and messages as
+// `an event has no field`.
 
 func (e *event) what() string { return "the event e" }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Expressions in kernel halves: literals, names, tuples, -x and ~x, `x if c else y`, and messages about those that no
-// kernel half has.
+// Expressions in kernel halves: literals, names, tuples, `-x`, `x if c else y`, and messages that a list, a dict, a
+// slice, a comprehension or a float cannot be made there.
 
 // expr gives the value of an expression.
 func (b walker) expr(x syntax.Expr) val {

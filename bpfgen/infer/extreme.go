@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// min() and max() in kernel halves.
+// min() and max() in kernel halves, with the message about key= and the number of values.
 
 // extreme is min or max.
 func extreme(op tree.Op) func(*body, []arg, plan.Pos) val {

@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// e.file(fd), path(x), the bytes of mem(p, n), and the numbers of a task in its pid namespace (e.nspid, e.nstid).
+// e.file(fd), path(x), an index of mem(p, n), and the numbers of a task in its pid namespace (e.nspid, e.nstid).
 
 // callEvent calls a method of the event in the program that it belongs to.
 func (b inliner) callEvent(m *eventMethod, args []arg, pos plan.Pos) val {

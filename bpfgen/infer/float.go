@@ -12,7 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Floating-point numbers of programs in kernel halves: their order, comparison with ints, conversion to int, in keys.
+// Floating-point numbers of programs in kernel halves: their order, comparison with ints and constants, conversion to
+// int, in keys.
 //
 // Floating-point numbers that lie in memory are kept by kernel halves as the bits that they are. eBPF has no
 // instructions that compute with them, but none is needed to compare them: of IEEE 754 the bits without the sign, as an

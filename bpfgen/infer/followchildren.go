@@ -9,7 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The programs that keep the table of processes that -p and -c trace: forks and ends of children.
+// The programs that keep the table of processes that -c and -p with -f trace: forks and ends of children; the message
+// that -f needs the kernel's types.
 
 // followSeveral adds the table of the processes that are traced.
 func (u *unit) followSeveral() {

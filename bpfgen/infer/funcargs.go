@@ -11,8 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// e.args and e.ret of functions, read where the ABI has them: registers, the stack, memory. Programs of trampolines get
-// them as words that the kernel copied.
+// e.args and e.ret of functions, read where the ABI has them (registers, stack, memory), and the message that a result
+// is void or lies where nobody knows. Programs of trampolines get them as words that the kernel copied.
 
 func (a *funcArgs) names() []string {
 	a.f.ask("")

@@ -14,8 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// e.vars and e.globals: variables of programs by their places (registers, memory, expressions of DWARF, pieces). What
-// is in none of them is FAULT.
+// e.vars and e.globals: variables of programs read at their places (registers, memory, expressions of DWARF), and
+// messages that there is no such variable or no debug information. What is in none of them is FAULT.
 
 // varsObj is e.vars.
 type varsObj struct {

@@ -14,7 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// for loops in kernel halves: written out, over range(), over computed numbers, with the variables that they assign.
+// for loops in kernel halves: written out, over range(), over computed numbers, with the variables that they assign,
+// and how many iterations one may have.
 //
 // A loop over something constant is written out. Any other loop goes over a
 // range, and its bound is known to the verifier.

@@ -12,7 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Names of functions and points (e.func, e.probe) as numbers in kernel halves: comparisons and tests of these.
+// Names of functions and points (e.func, e.probe) as numbers in kernel halves: comparisons and tests of these, and how
+// many names can be told apart.
 //
 // Names of functions and points are numbers in kernel halves. One text has one
 // number in all units that share containers, whatever kind of point gives it:

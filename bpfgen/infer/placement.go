@@ -11,7 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Where the handler of a probe runs: it is tried as a kernel half, else what it uses is sent to a user half.
+// Where the handler of a probe runs: it is tried as a kernel half, else a user half; messages about a handler's
+// parameters and what it returns.
 //
 // The handler of a probe is a placed function, and so is the handler of a start (start=). It may run on either side,
 // and where it runs is found out by trying (inKernel):

@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The walk of one probe: event functions, -p, where= (with its warnings), kernel=, the handler, keep of open calls.
+// The walk of one probe: event functions, where= and its warnings (filter), kernel=, the handler, keep= of open calls.
 
 func newProbe(u *unit, p *plan.Probe) *probe {
 	pr := &probe{u: u, p: p}

@@ -10,7 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Lists of programs that lead to their elements: slices of Go, std::vector, Vec of Rust (`listForms`), their elements.
+// Lists of programs that lead to their elements: slices of Go, std::vector, Vec of Rust (`listForms`); elements,
+// length, and how many bytes of one are sent (`maxListBytes`).
 //
 // Lists of programs are structs that lead to their elements: a slice of Go, a std::vector. As lists they have elements,
 // x[i], and a length. An element that the list has not is FAULT, whatever lies behind its last one. As a value a list

@@ -8,7 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// What a probe without a handler sends: the fields of its line by default.
+// What a probe without a handler sends: the fields of its line by default, and the note that its arguments are not
+// printed.
 
 // sendDefault sends what a probe without a handler prints: what kernel=
 // returned, or the usual fields of the event.

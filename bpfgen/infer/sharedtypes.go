@@ -8,7 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The types of containers that several units share, as at the prompt.
+// The types of containers that several units share, as at the prompt, and the message that one would become another
+// type there.
 
 // Room is how many containers the units that share Types can have. The tables
 // of followed processes and of traced cgroups are the last, so that they are the same in all of them.

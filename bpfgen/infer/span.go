@@ -9,7 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The programs of span(start, end, key=): opening an entry, taking it at the end, e.elapsed.
+// The programs of span(start, end, key=): opening an entry, taking it at the end, e.duration; the message about key=
+// functions that give different kinds.
 //
 // What the end needs of the start (e.start…) becomes a slot of the entry. The
 // walk of an end is bound to one start, so it is repeated for each of them. As

@@ -10,7 +10,7 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// e.stack() and e.ustack() in kernel halves: number of frames, which frames of tracing itself are left out.
+// e.stack() and e.ustack() in kernel halves: how many frames, which frames of tracing itself are left out.
 
 // stack is e.stack(n) or e.ustack(n).
 func (b memory) stack(name string, args []arg, pos plan.Pos) val {

@@ -12,8 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Statements in kernel halves: assignments, x op= v, if, return, unpacking, nested functions, and variables at
-// branches.
+// Statements in kernel halves: assignments, x op= v, if, return, unpacking, nested functions, variables at branches,
+// and `this statement cannot run in the kernel`.
 
 // stmts walks statements and reports whether control reaches their end.
 func (b walker) stmts(list []syntax.Stmt) bool {

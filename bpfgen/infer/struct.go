@@ -11,8 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Fields of structs in memory (p.name), elements of arrays, bit-fields, strings of `char *`: how they are read by their
-// types.
+// Fields of structs in memory (p.name), elements of arrays, bit-fields, strings of `char *`; messages that the kernel
+// has no such type, or an index is not constant.
 
 // value is the address. What lies in a struct that a null pointer leads to, or one
 // that could not be read, has none.

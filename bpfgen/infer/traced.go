@@ -6,7 +6,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The test in the kernel of -p, -c, --cgroup, --container and --user, that leaves out startrace itself; e.traced.
+// The test in the kernel of -p, -c, --cgroup, --container and --user, which leaves out startrace itself; e.traced.
 
 // targetTest is -p, -c, --cgroup, --container, --user and the exclusion of the tracer itself.
 func (pr *probe) targetTest(b *body, ev *event) {

@@ -11,8 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Expressions of trees made of others: constants, operations, conversions, choices; the refusal of ints of more than 64
-// bits. They know nothing of the walk.
+// Expressions of trees made of others: constants, operations, conversions, choices; messages about strings and ints
+// that are too large for a kernel half. They know nothing of the walk.
 
 // constExpr makes the expression of a constant.
 func constExpr(c plan.Value, pos plan.Pos) *tree.Expr {

@@ -9,7 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The truth of a value in kernel halves, and the tests for None and FAULT.
+// The truth of a value in kernel halves, the tests for None and FAULT, and the message about a truth that only user
+// space knows, as that of a table.
 
 // truth is Starlark's bool(v).
 func (b operators) truth(v val, pos plan.Pos) cond {

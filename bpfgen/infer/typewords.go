@@ -12,7 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// Types in messages, as scripts know them; comparisons that labels refuse; types of keys and stored values.
+// Types in the words of messages; the message that the text of a label or name is made in user space; types of keys and
+// stored values.
 
 // inWords names a type as scripts know it: widths and room are the compiler's
 // affair.

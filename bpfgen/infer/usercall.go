@@ -13,8 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Calls in user halves: builtins, functions, methods; what the kernel computes of them (`eitherHalf`), and messages
-// about reads that come too late.
+// Calls in user halves: builtins, functions, methods; what the kernel computes of them (`eitherHalf`); `reads in the
+// kernel, but an argument is computed in user space`.
 
 // call walks a call in user code.
 func (u arguments) call(x *syntax.CallExpr) uval {

@@ -10,7 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Loops and comprehensions in user halves, and what user space needs of the event in them.
+// Loops and comprehensions in user halves: what user space needs of the event in them, and the message that a loop has
+// too many rounds over parts of the event.
 //
 // Loops of user code. User space runs them, so of what a loop assigns nothing is known but from which parts of the
 // event it can come: all of these are sent. A loop over parts of the event themselves, as in

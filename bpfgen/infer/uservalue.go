@@ -14,7 +14,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// What is known of the values of user halves, and from which parts of the event they come.
+// What is known of the values of user halves, and the message that user space decides which part of the event, pointer
+// or argument this is.
 
 func containerIn(of uval) *plan.Container {
 	if ref, ok := of.v.c.(plan.Ref); ok && of.known {

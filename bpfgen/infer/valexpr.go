@@ -12,7 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Values as expressions of a program: as a number, as an address, one of two, without None or FAULT.
+// Values as expressions of a program; messages that one may be None here, is one of two kinds, or that an array is too
+// long for a value (`maxArray`).
 
 // present gives v without the possibility of None, for uses that need a
 // value. None must have been excluded by a test; FAULT ends the handler.

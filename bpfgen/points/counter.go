@@ -10,7 +10,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The points software:EVENT and hardware:EVENT, and their periods.
+// The points software:EVENT and hardware:EVENT: how many events lie between two samples, or their rate.
 
 // A Counter runs its program at each so many-th event that the kernel or the CPU counts.
 type Counter struct {

@@ -13,7 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
-// How a pattern of each family expands, how many fields it needs, and the message that a file cannot be read.
+// How a pattern of each family expands, how many fields it needs, and messages about patterns with too few fields or
+// braces.
 
 // An expander is what the finder knows of a family of kinds of points: how its patterns expand.
 type expander struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Functions of the kernel that a pattern matches, FUNC+OFFSET, and whether trampolines or kprobes attach there
-// (`maxFunctions`).
+// Functions of the kernel that a pattern matches, at most `maxFunctions`, FUNC+OFFSET, and whether trampolines or
+// kprobes attach there.
 
 // noKprobes is why no program is attached by a kprobe, "" where one is.
 func noKprobes(has *kernel.Features) string {

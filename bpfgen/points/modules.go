@@ -10,7 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// MODULE:NAME in points, and points that wait until a module is loaded.
+// MODULE:NAME in points, points that wait until a module is loaded, and the message that a module is not loaded or
+// built in.
 //
 // Modules come and go while a script runs. A pattern can match what a module
 // brings, and a point can name a module that is not there yet: the probe then

@@ -10,7 +10,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The points profile: and interval:, and how their periods are read.
+// The points profile: and interval:, how their rates and periods are read, and the message about a wrong one.
 
 // A Timer runs its program by the clock.
 type Timer struct {

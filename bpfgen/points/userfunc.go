@@ -19,8 +19,8 @@ import (
 	"github.com/startrace/startrace/internal/signature"
 )
 
-// The points uprobe:, uretprobe: and ufunc: which functions a pattern means, and notes about those that cannot be
-// probed.
+// The points uprobe:, uretprobe: and ufunc:, which functions a pattern means, and notes about functions that cannot be
+// probed, have several names or leave by jumps.
 
 // maxSignatures is up to how many functions of a pattern are looked up in debug
 // information: each takes a while.

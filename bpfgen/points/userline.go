@@ -13,7 +13,7 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
-// Points at lines of a source, BINARY:FILE:LINE, and the variables in sight there.
+// Points at lines of a source, BINARY:FILE:LINE, the variables in sight there, and notes about places of the line.
 
 // A sourceLine is a line of a source file in a pattern: BINARY:FILE:LINE, or FILE:LINE of the traced program.
 type sourceLine struct {

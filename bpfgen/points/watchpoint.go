@@ -11,7 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The points watchpoint:ADDRESS:LENGTH:ACCESS, of addresses, variables and symbols.
+// The points watchpoint:ADDRESS:LENGTH:ACCESS, of addresses, variables and symbols, and messages about length,
+// alignment and access.
 
 const watchForm = "watchpoint:ADDRESS:LENGTH:rw, watchpoint:SYMBOL:LENGTH:rw for a variable of the kernel, " +
 	"or watchpoint:BINARY:VARIABLE:LENGTH:rw for one of a program"

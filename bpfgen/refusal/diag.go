@@ -9,7 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Diag, a message with its place in the script, and lists of them: sorted, each said once.
+// Diag, a message with its place in the script, and lists of them: sorted, each said once, with how many more points
+// need the same.
 
 // A Diag is a message for the author of a script: Msg says what is wrong at the place Pos, and what to do.
 type Diag struct {

@@ -6,7 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
-// What passes between a function that becomes a subprogram and its caller.
+// What passes between a function that becomes a subprogram and its caller, and the reasons why one cannot be a
+// subprogram, as `startrace explain` gives them.
 
 // refusal says why the calls of f cannot be a subprogram.
 func (c *callees) refusal(f *callee) string {

@@ -11,7 +11,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
-// for loops that the kernel runs by bpf_loop (5.17).
+// for loops that the kernel runs by bpf_loop (5.17), and the reasons why one cannot be so, as `startrace explain` gives
+// them.
 //
 // A loop that the verifier would not follow to its end is left to the kernel
 // (bpf_loop, 5.17): its body is a function that the kernel calls for each round,

@@ -9,7 +9,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
-// Start and end of calls of functions that nest, as recursive ones, by depth.
+// Start and end of calls of functions that nest, as recursive ones, by depth; how many stale entries are looked at
+// (`maxStale`).
 //
 // Calls of functions nest: a thread can be in several calls of one span at a time. Their entries lie in one hash map by
 // thread, process and depth. The entry of depth 0 also says how many are open. While f calls g and g calls f, and the

@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// path(x): the walk from a dentry to the root.
+// path(x): the walk from a dentry to the root, of at most `maxSteps` names and mounts.
 //
 // The path of a file is walked from the leaf to the root, since a directory entry of the kernel (a dentry) has its own
 // name and leads to its parent. So it is written from the end of the buffer to its beginning. What results is an

@@ -12,7 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/session"
 )
 
-// Which function runs each command, and how its words are read.
+// Which function runs each command, how many words it takes, and the message that a command has no such flag.
 
 // A commandKind is a word that may stand first and is no script.
 type commandKind struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
-// Attach attaches all programs, and says what to do about EMFILE and points with too many programs.
+// Attach attaches all programs; the message about the limit of open files (ulimit -n).
 //
 // Load has made the maps and loaded all programs before; nothing runs then. Attach takes the programs one after another
 // in the order of less (order.go): first by rank, then by what the kernel makes of programs at one point, then by the

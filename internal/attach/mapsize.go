@@ -17,7 +17,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The messages that a map of a container is too large for the memory of the machine.
+// The messages that the map of a container or the ring needs more memory than there is, or has keys that are too long.
 
 // A MapError says that a container or a span of the script needs a map that is larger than this machine or its kernel
 // takes.

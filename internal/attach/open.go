@@ -11,7 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
-// Which function attaches programs of each kind (`openerOf`), and raw tracepoints.
+// Which function attaches programs of each kind (`openerOf`); raw tracepoints, and the message that there is none of a
+// name.
 
 // openRaw attaches a program to a raw tracepoint. Its errors say why the kernel does not take it.
 func openRaw(name string, prog *ebpf.Program) ([]spot, error) {

@@ -11,7 +11,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
-// Why the kernel refuses a probe at a place in a function or file.
+// Messages why the kernel refuses a probe at a place: no symbol, several functions of a name, no beginning of an
+// instruction.
 
 // cookieOf is the cookie of a place, nil if the program does not ask for it.
 func cookieOf(f *tree.Functions, p *tree.Place) *uint64 {

@@ -16,7 +16,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// Probes at places one by one by perf events; what was left out.
+// Probes at places one by one by perf events, the message that open files do not suffice for so many, and places that
+// were left out.
 
 // openProbes attaches a program to its places, one by one. Of several places those
 // that the kernel refuses are left out and named, unless these are all. others:

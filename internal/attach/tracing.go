@@ -12,7 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
-// Trampolines (fentry, fexit) and iterators attached and read.
+// Trampolines (fentry, fexit, lsm) and iterators attached and read, and the message that the kernel puts no trampoline
+// there.
 
 // openTrampoline attaches a program to the function that it was loaded for.
 func openTrampoline(_ *Loaded, f *tree.Functions, prog *ebpf.Program) ([]spot, error) {

@@ -16,7 +16,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// What is said when the verifier refuses a program: the place in the script.
+// What is said when the verifier refuses a program: the place in the script, and loops or branches that are too much
+// for it.
 
 // A VerifierError says that the kernel's verifier rejected a program that we generated, which is a fault of the
 // compiler. Its message never has the verifier's own words: these are in the file.

@@ -13,7 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// Watchpoints set on each CPU, and those whose address is known only when the command runs.
+// Watchpoints set on each CPU, the message that debug registers are in use, and those whose address is known only when
+// the command runs.
 
 // The accesses of a watchpoint (include/uapi/linux/hw_breakpoint.h).
 const (

@@ -6,7 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
-// The table of ways to attach: for each kind how many programs fit, how points are named.
+// The table of ways to attach: how many programs fit at a point, with the message that it has as many, and how points
+// are named.
 
 // A way is all that this package knows of one kind of attaching. What is asked of a kind elsewhere stands here as an
 // answer that each kind gives, so a new one is a case of wayOf.

@@ -23,7 +23,8 @@ import (
 	"github.com/startrace/startrace/internal/usertypes"
 )
 
-// Finder, Query, File and Function: which functions of a file a pattern means, and their addresses.
+// Finder, Query, File and Function: which functions of a file a pattern means, where a probe stands, and the message
+// that a function cannot be probed.
 
 // ErrNotFound says that there is no file of the name of a program or library.
 var ErrNotFound = locate.ErrNotFound

@@ -6,7 +6,7 @@ import (
 	"github.com/startrace/startrace/internal/elffile"
 )
 
-// Functions of the C library at whose returns no probe may stand.
+// Functions of the C library at whose returns no probe may stand, with the reason, a row each.
 //
 // A return probe takes the word that lies on top of the stack at the entry for
 // a return address, and puts its own there. Some functions are not called, or

@@ -19,7 +19,8 @@ import (
 	"github.com/startrace/startrace/internal/sourceline"
 )
 
-// At which instructions of a line of the source probes stand, and the variables in sight there.
+// At which instructions of a line of the source probes stand, the variables there, and messages that a line has no code
+// or a file no debug information.
 
 // Lines gives the places of a line of a source file in a file: of code that is not optimized one for each block of the
 // source that has it, since the others go on with the same statement; of optimized code all, since copies of the

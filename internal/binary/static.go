@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/usdt"
 )
 
-// Static probes (USDT) of a file that match a name.
+// Static probes (USDT) of a file that match a name, and messages that there is none.
 
 // Static gives the static probes (USDT) of a file that match `name` or
 // `provider:name`.

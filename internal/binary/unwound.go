@@ -9,7 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/gofunc"
 )
 
-// The instructions at which functions of Go, and those with exceptions, return.
+// The instructions at which functions of Go, and those with exceptions, return, and messages that these cannot be
+// found.
 //
 // Functions whose return address must not be replaced are probed at the
 // instructions that return: those of Go, and those through which exceptions

@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/parts"
 )
 
-// The cgroup that is traced is made anew (--cgroup, --container).
+// The cgroup that is traced is removed or made anew (--cgroup, --container), and the message of it.
 
 // Cgroup follows the cgroup that is traced, if one was asked for (--cgroup, --container). A service that starts again
 // gets a new one at the same path, with another number: that one is traced, too.

@@ -18,7 +18,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// A file of a program is replaced: its probes are attached again, and the message.
+// A file of a program is replaced or written anew: its probes are attached again, how often (`maxTimes`), and the
+// message.
 //
 // A probe in a program stands in a file. An upgrade puts another file in its
 // place: what runs goes on with the file before, and what starts later has the new

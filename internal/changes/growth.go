@@ -24,7 +24,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Modules that are loaded during a run, and how long it waits for them (`liveWait`).
+// Modules that are loaded during a run, how long it waits for them (`liveWait`), and the message that probes were
+// attached again.
 
 // Growth is there while probes of a script or a prompt can get points: those that
 // its patterns match in modules that are loaded later, or again, those that wait

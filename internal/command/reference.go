@@ -18,7 +18,8 @@ import (
 	"github.com/startrace/startrace/stdlib"
 )
 
-// `startrace doc`: builtins, modules, documents, and words that are no command.
+// `startrace doc` and `startrace help` of a word: builtins, modules, documents, and what is said of a word that there
+// is not.
 
 // Doc prints the reference: of all builtins, or of one name: a builtin, a
 // module of the standard library, a constant, a document.

@@ -2,7 +2,7 @@ package ctypes
 
 import "github.com/startrace/startrace/internal/kernel"
 
-// Where members of structs, unions and bit-fields lie.
+// Where members of structs, unions and bit-fields of types() lie, and messages about members.
 
 // A layout places the members of one struct or union. The rules are those of the System V ABI of amd64, and of AAPCS64,
 // as gcc and clang have them: a bit-field lies in a unit of its type where that has room for it, else in the next one;

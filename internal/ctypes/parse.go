@@ -7,7 +7,7 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
-// Declarations of C in types(): structs, typedefs, attributes as packed.
+// Declarations of C in types(): structs, typedefs, arrays, attributes as packed and aligned, and messages about them.
 
 // A typ is a type with what its layout needs.
 type typ struct {

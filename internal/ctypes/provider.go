@@ -9,7 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// Providers of static probes: `provider NAME { probe … }`, and the table providers.d.
+// Static probes declared in types(), `provider NAME { probe … }`, those known of providers.d, and messages about their
+// arguments.
 
 // providers is the table of static probes that are known without a declaration.
 //

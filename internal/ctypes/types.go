@@ -8,7 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
-// Base types of C, types of headers as size_t, tags and enums.
+// Base types of C (unsigned long), types of headers as size_t, tags and enums in types(), and the message that a type
+// is not declared.
 
 // baseWords are the keywords of which C makes its own types.
 var baseWords = []string{"void", "char", "short", "int", "long", "signed", "unsigned", "float", "double", "_Bool",

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Findings about rights, lockdown, containers and settings of /proc/sys/kernel (`settingNames`).
+// Findings about rights, lockdown, secure boot, containers, locked memory and settings of /proc/sys/kernel
+// (`settingNames`, setting).
 
 // conditions are the findings that come from reading.
 func (m *Machine) conditions() []Finding {

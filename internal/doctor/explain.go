@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// Which cause explains an error of loading or attaching.
+// Which cause, as a problem of the doctor, explains an error of loading or attaching.
 
 // A CauseError says what keeps a script from being traced, and what to do.
 type CauseError struct {

@@ -9,7 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// The problems with their causes and remedies, a function each, in `rules`.
+// The problems with their causes and remedies, a function each, in `rules`: no rights, lockdown, user namespaces, old
+// kernels, switches that are off.
 
 // rules are the causes in the order in which they hide each other: what holds
 // further up is to be cured first. Each gives nil where it does not hold.

@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
-// The words for each way to attach that was tried.
+// The words for each way to attach that was tried: works, refused, not there.
 
 // ways are the findings that come from trying.
 func (m *Machine) ways() (out []Finding) {

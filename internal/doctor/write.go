@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
-// The doctor's report as text and as JSON.
+// The doctor's report as text and as JSON, and its first line, the judgement.
 
 // WriteJSON writes the report as one object.
 func (r *Report) WriteJSON(w io.Writer) error {

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// Units in other files (-gsplit-dwarf): skeletons, .dwo, .dwp and its index, and what is said where one is missing.
+// Units in other files (-gsplit-dwarf): skeletons, .dwo, .dwp and its index, and the message that one is missing or
+// damaged.
 //
 // With gcc -gsplit-dwarf a program has only a skeleton of each unit: its addresses, its table of lines and the name of
 // a file, to which the linker pays no attention. That file has the unit itself (DWARF 5, 3.1.3; gcc had it before, with

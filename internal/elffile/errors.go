@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// Messages about files that are no ELF, cut, or for another machine.
+// Messages about files that are no ELF, empty, a script, cut, not readable, or for another machine.
 
 // The kinds of trouble with a file; use errors.Is. A missing file is
 // fs.ErrNotExist, a closed one fs.ErrPermission.

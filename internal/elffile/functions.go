@@ -10,7 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
-// Functions by name and by address, from the best symbol table; messages about stripped files.
+// Functions by name and by address, from the best symbol table; messages that a file is stripped or has no function of
+// a name.
 
 // Functions gives all functions by ascending address; several names of one
 // address, the best name first. A file without any is ErrStripped.

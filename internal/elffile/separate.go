@@ -11,7 +11,8 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// The separate debug file: by build id, by .gnu_debuglink, .gnu_debugdata.
+// The separate debug file: by build id, by .gnu_debuglink, .gnu_debugdata; the folders where it is looked for
+// (`defaultDebugDirs`).
 
 var defaultDebugDirs = []string{"/usr/lib/debug"}
 

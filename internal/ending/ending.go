@@ -23,7 +23,8 @@ import (
 	"github.com/startrace/startrace/internal/until"
 )
 
-// How long the end of a run may take (--drain, `defaultDrain`), and what callbacks are ended after which time.
+// How long the end of a run may take (--drain, `defaultDrain`), after what a callback is ended, and the messages of
+// that.
 
 // defaultDrain is how long the end of a run may take, if --drain says nothing else.
 const defaultDrain = time.Second

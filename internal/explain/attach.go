@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
-// How programs are attached, in the words of `explain`.
+// How programs are attached, in the words of `explain`, for each way one, and how many functions are listed.
 
 // way says in words how a program is attached, and how often.
 func (in *Input) way(p *tree.Program) (string, int) {

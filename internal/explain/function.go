@@ -12,7 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// What `explain` says of a function: where it runs and why, what it captured.
+// What `explain` says of a function: where it runs, the reason (`kernelReasons`), what it captured.
 
 // kernelReasons say why a function runs in the kernel, by its role.
 var kernelReasons = map[string]string{

@@ -17,7 +17,7 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// The containers and maps of a script, their keys, values and memory.
+// The containers and maps of a script with their keys, values, memory and words of what each is for (`fixedMaps`).
 
 // fixedMaps say what the maps that startrace adds are for.
 var fixedMaps = map[string]string{

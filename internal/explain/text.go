@@ -11,7 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/paragraph"
 )
 
-// The text of `explain`, and of what -v says runs where.
+// The text of `explain`: points, functions, events that are sent, notes, loops; and of what -v says runs where.
 
 func itoa(n int) string { return strconv.Itoa(n) }
 

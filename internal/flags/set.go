@@ -12,8 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
-// Forms of values that several flags have: Number, Time, Choice, Texts; messages about flags that are not known or
-// given twice.
+// Forms of values that several flags have: Number, Time, Choice, Texts; messages that a flag is not known, wants a
+// value or is given twice.
 
 // A Set is flags with what takes their values, in the order in which help shows
 // them.

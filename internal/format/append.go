@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// A format of printf applied to its arguments, verb by verb.
+// A format of printf applied to its arguments, verb by verb, with the message that a verb wants another kind.
 
 // Append applies the format to args and appends the outcome to dst. On an
 // error dst comes back with its old length.

@@ -17,7 +17,7 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
-// Formats of printf parsed: verbs, flags, width, precision, and hints about wrong verbs.
+// Formats of printf parsed: verbs, flags, width, precision, and hints about verbs that are not known.
 
 // A Format is a parsed format string.
 type Format struct {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Functions that kprobes refuse (kprobes/blacklist).
+// Functions that kprobes refuse (kprobes/blacklist), and the message of it.
 
 // ErrNoProbes says that the kernel forbids probes on a function.
 var ErrNoProbes = errors.New("the kernel allows no probes on it")

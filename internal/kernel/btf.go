@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BTF, the kernel's types read in place from /sys/kernel/btf/vmlinux.
+// BTF, the kernel's types read in place from /sys/kernel/btf/vmlinux, and the message that there is none.
 
 // BTFPath is where the kernel shows its own types (5.4, CONFIG_DEBUG_INFO_BTF).
 const BTFPath = "/sys/kernel/btf/vmlinux"

@@ -9,7 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
-// Fields of structs by their names, bit-fields, and names with a trailing _.
+// Fields of structs by their names, bit-fields, and names with a trailing _; the message that a struct has no field of
+// a name.
 
 // NoFieldError says that a struct has no field of a name.
 type NoFieldError struct {

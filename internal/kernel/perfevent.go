@@ -2,7 +2,7 @@ package kernel
 
 import "path/filepath"
 
-// The events of software: and hardware: with their numbers.
+// The events of software: and hardware: with their numbers and words, a row each.
 
 // A PerfEvent is an event that perf_event_open(2) counts.
 type PerfEvent struct {

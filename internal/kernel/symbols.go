@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// Symbols of /proc/kallsyms.
+// Symbols of /proc/kallsyms, and the message that it shows no addresses (kptr_restrict).
 
 // ErrHiddenAddresses says that /proc/kallsyms shows zeros instead of addresses.
 var ErrHiddenAddresses = errors.New("kernel addresses are hidden: " +

@@ -12,7 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
-// System calls by names and numbers with their arguments, and those that do not return.
+// System calls by names and numbers with their arguments, those that do not return (IsNoReturn) or return twice.
 
 // A Syscall is a system call as the kernel defines it.
 type Syscall struct {

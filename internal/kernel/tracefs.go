@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where tracefs is, why it cannot be read, and lockdown.
+// Where tracefs is, messages why it cannot be read, and the kernel's lockdown.
 
 // The kinds of trouble with tracefs; use errors.Is.
 var (

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Which functions can have no trampoline, and which run with locks of tables.
+// Which functions can have no trampoline, with the reason, and which run with locks of tables.
 
 // NoTrampoline says why a function whose types are known cannot have a trampoline, "" if it can:
 // arch_prepare_bpf_trampoline copies registers, and btf_ctx_access (kernel/bpf/btf.c) knows pointers to numbers since

@@ -10,7 +10,7 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
-// Functions of the kernel in `startrace list`.
+// Functions of the kernel in `startrace list`, with the fields that e has at their calls.
 
 // kernelFunctions finds functions of the kernel and of its modules.
 func (s *Source) kernelFunctions(r *Result, k *point.Kind, rest string) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
-// Tracepoints and raw tracepoints in `startrace list`.
+// Tracepoints and raw tracepoints in `startrace list`, with notes about their arguments.
 
 // tracepoints finds CATEGORY:NAME; a category alone means all of it.
 func (s *Source) tracepoints(r *Result, k *point.Kind, rest string) error {

@@ -16,7 +16,8 @@ import (
 	"github.com/startrace/startrace/internal/usdt"
 )
 
-// Functions of programs and static probes in `startrace list`.
+// Functions of programs and static probes in `startrace list`, with notes about their arguments, and those that cannot
+// be probed.
 
 // files gives the programs that the first field of a pattern names, and the
 // rest of the pattern. Of one traced process a pattern means all that is

@@ -32,7 +32,8 @@ import (
 	"github.com/startrace/startrace/internal/stream"
 )
 
-// A part is loaded, bound and attached; what -v says of that, and points that were left out.
+// A part is loaded, bound and attached; what -v says of that (compiled in, attached in), and notes about points and
+// sessions that were left out.
 
 // A Loader brings plans into the kernel, as long as the run can get probes.
 type Loader struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
-// The file that a name in a point means: a path, a library, a command; messages when there is none.
+// The file that a name in a point means (a path, a library as c, a command), and messages when there is none.
 
 // ErrNotFound says that nothing has the name.
 var ErrNotFound = errors.New("no such program or library")

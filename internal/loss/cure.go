@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// What can be done about a loss, by script or by flags.
+// What can be done about a loss: size=, lru=, where=, -p, by script or by flags of a tool.
 
 // lessByFlags is what a user of the library can do, where who writes a script could change it.
 const lessByFlags = "select less: by flags of the tool (--help), or by -p"

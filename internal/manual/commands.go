@@ -1,6 +1,7 @@
 package manual
 
-// The table of the commands of startrace, with their words, forms and examples.
+// The table of the commands of startrace, with their summaries, texts, forms and examples; also the first lines of
+// --help.
 
 const opening = "startrace runs a tracing script: one part of it in the kernel as eBPF, the rest as Starlark."
 

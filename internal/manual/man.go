@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/flags"
 )
 
-// The man page.
+// The man page, with what the exit codes and environment variables mean.
 
 // Man writes the page for man(1), in the macros of man(7).
 func (b *Book) Man(w io.Writer, version string) {

@@ -14,7 +14,7 @@ import (
 	"github.com/startrace/startrace/internal/flags"
 )
 
-// --help of startrace and of a command.
+// --help of startrace and of a command, in columns.
 
 // A Command is a word behind `startrace`.
 type Command struct {

@@ -12,7 +12,8 @@ import (
 	"sync/atomic"
 )
 
-// The budget of a run (--memory), when garbage is collected, and the message when it is over.
+// The budget of a run (--memory, Default), when garbage is collected (`usual`, `atFirst`), and messages that values or
+// a run take too much.
 
 const (
 	// Default is the budget of a run: what is resident of it, with the ring.

@@ -16,7 +16,7 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
-// Usage, Script and Bug: mistakes of the command line, of scripts, and of startrace.
+// Usage, Script and Bug: mistakes of the command line, of scripts, and of startrace itself (internal error).
 
 // A Usage is a mistake in the command line.
 type Usage struct {

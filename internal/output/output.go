@@ -17,7 +17,8 @@ import (
 	"github.com/startrace/startrace/internal/render"
 )
 
-// Output, where results go (-o, --format) and when they are written; Messages, what is said with -q and -v.
+// Output: where results go (-o, --format), when they are written, what -q and -v leave out or add (Messages), and the
+// message that nobody reads.
 
 // Output collects what goes to standard output (or -o) and writes it in large
 // pieces: after each drain that leaves the session idle, at the end, and when

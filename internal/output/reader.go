@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What reads the output is gone; the file of -o made.
+// Whether what reads the output is gone, and the file of -o made, which may be a pipe that nobody reads.
 
 // A reader is who reads the output, as far as that can be asked.
 type reader struct {

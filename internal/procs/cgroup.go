@@ -14,7 +14,7 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
-// --cgroup and --container: control groups by their paths, and messages when there is none.
+// --cgroup and --container: control groups by their paths and ids, and messages when there is none or only version 1.
 
 // A CgroupFolder is a cgroup of version 2 as programs know it: by the number of its folder, which is that of the inode,
 // and how many cgroups it is in.

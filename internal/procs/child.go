@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Child, the command of -c: started, held, let run, waited for, its exit code.
+// Child, the command of -c: started, held, let run, waited for, its exit code, and messages that it cannot be started.
 
 // A Child is a started command. At first it is the stub, already under its
 // final process number; Go makes it become the command. If this process ends

@@ -16,7 +16,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// The two numbers of each process, that of the kernel's programs and that here.
+// The two numbers of each process, that of the kernel's programs and that here; messages about -p of a thread and about
+// pid namespaces.
 
 // Numbers are the two numbers of each process: programs in the kernel know it by the one of the initial pid namespace,
 // /proc and startrace by the one of the namespace that startrace runs in. Outside of containers both are the same. Any

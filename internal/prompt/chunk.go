@@ -19,7 +19,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// What is typed is run, its probes attached, its value shown; load("FILE").
+// What is typed is run, its probes attached in the place of those before, its value shown; load("FILE") as a line.
 
 // loadFile is `load("FILE")` without names, which Starlark has no meaning for:
 // it runs the file with its probes.

@@ -16,7 +16,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// help and help(x).
+// help and help(x): what is said of a word, a builtin, a value.
 
 func (p *prompt) helpText() string {
 	var b strings.Builder

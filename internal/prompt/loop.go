@@ -12,7 +12,7 @@ import (
 	"github.com/startrace/startrace/starlark/repl"
 )
 
-// The loop of the prompt: lines read, chunks run, signals.
+// The loop of the prompt: its first line, lines read, chunks run, signals.
 
 // Run reads what to trace from standard input: line by line from a terminal,
 // or what a pipe gives.

@@ -16,7 +16,7 @@ import (
 	"github.com/startrace/startrace/stdlib"
 )
 
-// What words of the prompt do: reload, save, wait, list.
+// What words of the prompt do: list, reload, save, wait.
 
 func (p *prompt) listWord(arg starlark.Value) (starlark.Value, error) {
 	pattern, ok := starlark.AsString(arg)

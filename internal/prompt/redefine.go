@@ -13,7 +13,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// What depends on a name that is set anew is declared again.
+// What depends on a name that is set anew at the prompt is declared again, or keeps the old one, and the message of it.
 //
 // A chunk keeps the globals that there were when it ran: what it declared would
 // go on with the old function or table when a name is set anew. But who writes

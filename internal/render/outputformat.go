@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The words of --format, and whether lines of print belong into each.
+// The words of --format (`formatNames`), the message about another one, and whether lines of print belong into each.
 
 // Format is an output format (--format).
 type Format uint8

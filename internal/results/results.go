@@ -12,7 +12,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// Values of a script as tables: aggValue for aggregations, column names, frames.
+// Values of a script as tables: aggValue for aggregations, which quantiles are shown (`shownQuantiles`), column names,
+// frames.
 
 // Known says what is known of containers besides their values.
 type Known struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
-// How long the top level of a script may take.
+// How long the top level of a script may take (--duration), and the message when it takes longer.
 
 // leastForScript is what the top level may take in any case: the short runs are those of slow machines, too.
 const leastForScript = 10 * time.Second

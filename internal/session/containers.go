@@ -13,7 +13,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// Containers moved into their maps when a part is loaded.
+// Containers moved into their maps when a part is loaded, and the message that what the script put there does not fit.
 
 // containers are those of the script that kernel halves use, in their maps from
 // the loading of the first part that uses them to the end of the run.

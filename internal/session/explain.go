@@ -23,7 +23,7 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
-// `startrace explain`: a script is compiled and its report printed.
+// `startrace explain`: a script is compiled and its report printed, with whose events count.
 
 // Stages are the stages of the compiler that explain shows.
 type Stages = explain.Stages

@@ -12,7 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/loss"
 )
 
-// The lines about losses at the end of a run: `reportLosses`, timers that were not called, calls that have not ended.
+// The lines at the end of a run: losses (`reportLosses`), timers that were not called, what came late or was left out,
+// calls that have not ended.
 
 // reportLosses says on standard error what did not get through.
 func (s *session) reportLosses() {

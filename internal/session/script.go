@@ -17,7 +17,8 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
-// The script is read, its arguments dealt out, its top level run.
+// The script is read, its arguments dealt out, its top level run; messages about -f, --duration and --drain that mean
+// nothing.
 
 // prepare reads the script and deals out the arguments, so that the settings
 // are known before the script prints anything.

@@ -12,7 +12,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// Names of the kernel's addresses in stacks.
+// Names of the kernel's addresses in stacks, and the message that names were not read in time.
 
 // Kernel names addresses of the kernel. It belongs to one goroutine.
 type Kernel struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// Why stacks of programs are short or have no names, in words, a line for each program.
+// Why stacks of programs are short or have no names, in words (`reasons`), a line for each program.
 
 // shortStacks collects why stacks of programs do not reach the beginning of their thread, or have no names, to say it
 // once for each program when the run ends.

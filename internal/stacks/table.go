@@ -15,7 +15,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// The table of stacks in the kernel read: addresses, marks, frames of tracing that are left out.
+// The table of stacks in the kernel read: addresses, frames of tracing left out, and the words in place of a stack that
+// is not there.
 
 // A Table has the stacks that the programs of one unit keep, each once, with the
 // names of their frames.

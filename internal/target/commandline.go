@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The command line of -c split into words.
+// The command line of -c split into words, and the message about what only a shell knows.
 
 // Words splits the command line of -c into words as a shell does: blanks
 // separate, '…' keeps everything, "…" all but backslashes, a backslash keeps

@@ -23,7 +23,8 @@ import (
 	"github.com/startrace/startrace/internal/sideband"
 )
 
-// -p and -c: which processes a run concerns, and the message that one has ended.
+// -p and -c: which processes a run concerns, what is done at their end (`commandGrace`), and the message that one has
+// ended.
 
 // A Target is the processes that a run concerns, from the command line to the
 // end: the command of -c, the processes of -p, or all but startrace itself.

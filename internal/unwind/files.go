@@ -13,7 +13,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// The files whose rows are kept, read, shared and given up.
+// The files whose rows are kept, read, shared and given up; the message that there is no room for the rules of all
+// programs.
 
 // A shelf is the files of which rows are kept, with the chunks that these are in.
 type shelf struct {

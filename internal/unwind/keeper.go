@@ -35,7 +35,7 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// Keeper: processes get tables, lose them; trouble that is told.
+// Keeper: processes get tables, lose them; the message that there is no room for the tables of all.
 
 // Mapped is code that a process has mapped.
 type Mapped struct {

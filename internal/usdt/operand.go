@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Operand: where an argument of a static probe is, parsed.
+// Operand: where an argument of a static probe is, parsed, and messages that a size or symbol is not known.
 
 // An Operand says where an argument is.
 type Operand struct {

@@ -25,7 +25,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// proc(), files that are written (--allow-write), commands that are run (--allow-run).
+// What proc(), write_file() (--allow-write) and run() (--allow-run) do, how much a command may write (`mostOutput`),
+// and messages of these.
 
 // Granted is what the command line lets a script do: AllowWrite are folders below which it may write (--allow-write),
 // AllowRun lets it run commands (--allow-run).

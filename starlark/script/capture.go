@@ -13,7 +13,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// What a function has captured, converted to values of the plan, with their limits (`mostElements`).
+// What a function has captured, converted to values of the plan: how many elements (`mostElements`) and how deep.
 
 func newCaptures(h *Host) *captures {
 	return &captures{h, make(map[*starlark.Function]*plan.Func), make(map[*plan.Func]*starlark.Function),

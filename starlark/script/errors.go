@@ -18,8 +18,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Mistakes in scripts with their place, made of the interpreter's errors, and hints about undefined names and numbers
-// of containers (`containerHint`).
+// Mistakes in scripts with their place and traceback, made of the interpreter's errors; hints about undefined names
+// (did you mean) and about numbers (`containerHint`).
 
 // An Error is a mistake in a script.
 type Error struct {

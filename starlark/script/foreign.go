@@ -1,6 +1,6 @@
 package script
 
-// Words of bpftrace and DTrace, as `pid`, with what they are here (`foreignWords`).
+// Words of bpftrace and DTrace that are no names here, as `nsecs`, with what to write instead (`foreignWords`).
 
 // foreignWords are the words of bpftrace and DTrace that are no names here,
 // with ours.

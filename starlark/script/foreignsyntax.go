@@ -8,7 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
-// Messages about syntax of other languages: `&&`, `$1`, `{ }`, 5ms without quotes.
+// Messages about lines and operators of other languages: BEGIN, class, try, with, `&&`, `$1`, braces, 5ms without
+// quotes.
 
 // foreign is a form of lines, with what is written here.
 type foreign struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// load(): modules of std/, files, and messages when there is none.
+// load(): modules of std/, files, and messages when there is none or they load each other.
 
 // stdPrefix begins the names of the standard library's modules.
 const stdPrefix = plan.Library

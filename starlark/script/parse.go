@@ -11,7 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Parsing of files, how deep a tree may be (`mostDeep`), which files and lines a script has.
+// Parsing of files, how deep a tree may be (`mostDeep`), and the message that a file is a program and no script.
 
 // parse parses a file and keeps it. The tree is rewritten, not resolved.
 func (h *Host) parse(name string, src []byte) (*file, error) {

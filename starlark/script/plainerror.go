@@ -8,7 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Messages of the interpreter and the resolver in plain words, as `unhashable` or types' names.
+// Messages of the interpreter and the resolver in plain words, a row each: no while, return outside of functions,
+// arguments given twice.
 
 // A rewording replaces a message of the interpreter by one in the words of the
 // product. The tables are made when there is a message: most scripts have none.

@@ -13,7 +13,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Messages about syntax: the word that is wrong, the bracket that is not closed.
+// Messages about syntax: the word that is wrong, a bracket or string that is not closed, indentation.
 
 // syntaxError puts a parse error at the word that is wrong, in words that need
 // no grammar.

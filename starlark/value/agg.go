@@ -10,7 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// Aggregations in user space: a[k], iteration, len, what kernel maps and user code have together.
+// Aggregations in user space: a[k], iteration, len, what kernel maps and user code have together, and the message about
+// weights.
 
 var (
 	_ Container          = (*Agg)(nil)

@@ -9,7 +9,7 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// How large lists, texts and results of operators may become (`MostElements`, `MostText`), and the message.
+// How large lists, texts and results of operators may become (`MostElements`, `MostText`), and the messages of that.
 
 // What a script makes takes memory, and much of it is known before it is made:
 // list(range(1 << 62)), [0] * (1 << 40). That is refused at its place, instead of

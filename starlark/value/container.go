@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// What all containers have in user space (base): names, methods, and drops where they are full.
+// What all containers have in user space (base): names, methods, `has no keys`, and drops where they are full.
 
 // A Container is a table, cell, aggregation or group as scripts hold it.
 type Container interface {

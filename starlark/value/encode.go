@@ -12,7 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// Values encoded into keys and values of maps, and messages about types that do not fit.
+// Values encoded into keys and values of maps, and the message that a value does not fit what kernel halves keep there.
 
 // Encode writes v into buf, which has the size of the layout and is zeroed
 // first by the caller. An error says what was wanted: the types of a container

@@ -8,7 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// Event, the object that gives handlers the fields of the record.
+// Event, the object that gives handlers the fields of the record, and the message that the event itself is used as a
+// value.
 
 // An Event gives a handler the fields of the record that is being delivered.
 // One Event serves all records one after another: Set moves it on. Fields are
