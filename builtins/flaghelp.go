@@ -7,7 +7,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// The text of --help of a script: usage, flags, defaults.
+// The text of --help of a script: its document, its flags with their help and defaults.
 
 // Help is the text of --help: what the script says about itself, then its
 // flags.

@@ -13,7 +13,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// inet() and mac(): addresses of networks as text.
+// inet() and mac(): addresses of networks as text, in user space.
 
 // inet4 gives an IPv4 address that lies in memory in the network's order.
 func inet4(v uint64) string {

@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// items() of a span or a probe: what is open.
+// items() of a span or a probe, which gives what is open: the method and its message.
 
 var _ starlark.HasAttrs = (*PointValue)(nil)
 

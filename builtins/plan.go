@@ -6,7 +6,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The plan made of all that a script has declared.
+// The plan made of all that a script has declared: probes, points, containers.
 
 // Plan makes the plan of everything that was declared. It is called when the script has ended, for lambdas may use
 // globals that are assigned later.

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// The reference of all builtins, docs/builtins.md.
+// The text of docs/builtins.md and of `startrace doc`, made of the documents of builtins.
 
 // AppendReference appends the reference of all builtins in Markdown, the text
 // of docs/builtins.md.

@@ -12,7 +12,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// strftime(): the conversions, as `%H`.
+// strftime(): the conversions, as `%H`, and what a wrong format gives.
 
 // strftimeCall writes a time of the clock by a format of C: that of the event in a handler, that of the call elsewhere,
 // or the one that time= says, in ns as e.time has it.

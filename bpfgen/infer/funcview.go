@@ -7,7 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// e at a function's entry or return, and e.goid. Its questions are noted: see sameanswers.go.
+// e at a function's entry or return, and e.goid, the number of the goroutine. Its questions are noted: see
+// sameanswers.go.
 
 // funcEvent is e at a function's entry or return.
 func funcEvent(b *body, fs *points.Functions, f *funcView) *event {

@@ -2,7 +2,7 @@ package infer
 
 import "go.starlark.net/syntax"
 
-// The refusal to assign a field of the event.
+// The refusal to assign a field of the event, or of what it leads to.
 
 // readOnly refuses to assign a field of the event, or of what it leads to.
 func readOnly(x *syntax.DotExpr, of val) {

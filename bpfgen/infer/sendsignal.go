@@ -6,7 +6,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// send_signal(n) in kernel halves.
+// send_signal(n) in kernel halves: its numbers (`maxSignal`), and that --unsafe grants it.
 
 // maxSignal is _NSIG of Linux.
 const maxSignal = 64

@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Statements of user halves: assignments, if, return.
+// Statements of user halves (assignments, if, return) and what user space needs of the event in them.
 
 // stmts walks statements of user code and reports whether their end can be
 // reached.

@@ -7,7 +7,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The points iter:NAME, lists of the kernel.
+// The points iter:NAME, lists of the kernel, and those that need something named (`ofOne`).
 
 // An Iterator is a list of the kernel's.
 type Iterator struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The points lsm:HOOK, at hooks of security modules.
+// The points lsm:HOOK: which hooks a pattern means, and that none can have a program.
 //
 // A program at a security hook is called from the function that the kernel has for it, as by a trampoline at its entry,
 // and gets the hook's arguments. It always returns 0. Then the kernel goes on to the function itself, which gives what

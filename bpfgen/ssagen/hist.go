@@ -6,7 +6,7 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// The bucket of a value in histograms and quantiles.
+// The bucket of a value in hist(), lhist() and quantiles(), and its count.
 
 // bucket is the number of the bucket of v: wire.Buckets.Index in the kernel.
 func (b aggs) bucket(h *wire.Buckets, v *ir.Value, t types.Type) *ir.Value {

@@ -5,7 +5,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
-// The body of a function that stands where it is called.
+// The body of a function of the script that stands where it is called.
 
 // inlined builds the body of inline n, whose value is of type t.
 func (b stmts) inlined(n int64, t types.Type, body *tree.Block) val {

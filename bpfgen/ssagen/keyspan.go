@@ -7,7 +7,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
-// Start and end of spans with key=.
+// Start and end of spans with key=: one update, one delete, entries that are replaced.
 //
 // A span with a key begins on one CPU and ends on another, maybe in another
 // task, so its entry is made whole by one update and taken by one delete: of

@@ -7,7 +7,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
-// Start and end of spans that are paired by thread.
+// Start and end of spans that are paired by thread, as of syscall:.
 //
 // A span is a start and an end that belong together. Its programs find each other by an entry in a map, the span's own.
 // A start stores there what the end needs of it: the slots. Of the script

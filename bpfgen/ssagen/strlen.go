@@ -5,7 +5,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/types"
 )
 
-// The length of a string: bytes before the first NUL.
+// The length of a string in memory: bytes before the first NUL.
 
 // scanLen counts the bytes before the first NUL of padded memory. A comm is short, so a loop counts them; it also
 // counts those of memory that is not at a constant place of this function. Longer memory is read onto itself by a

@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
-// Tests of strings: ==, startswith, endswith, in, order.
+// Tests of strings: `==`, startswith, endswith, in, order, with constants word by word.
 
 // compareStr branches on a comparison of strings.
 func (b texts) compareStr(e *tree.Expr, then, els *ir.Block) {

@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// Frames of functions of Python.
+// The instructions that take frames of functions of Python in a walk.
 //
 // Frames of functions of Python (package wire, "Frames of Python") are taken behind the frame of the evaluator that
 // runs them, each in a round of the walk of its own. What cannot be read, as memory that is not there at the moment,

@@ -19,7 +19,7 @@ import (
 	"github.com/startrace/startrace/internal/sigaction/plain"
 )
 
-// main: how errors and exit codes are given.
+// main: where a command line goes, how an error is printed and which exit code it gives.
 
 func main() {
 	session.MaybeCommand()

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Standard output that is closed.
+// Standard output that is closed at the start.
 
 // stdoutAtStart is what fcntl(1, F_GETFD) gave before Go's runtime began: less
 // than 0 where the process was started without a standard output (`>&-`). It is

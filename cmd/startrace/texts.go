@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/session"
 )
 
-// A text printed by a command, and a full disk.
+// A text of a command is printed, and what a full disk means for the exit code.
 
 // printed puts what fill writes on standard output, and gives the exit code: a
 // text of which not all could be written, as on a full disk, is a failure.

@@ -11,7 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/session"
 )
 
-// --version.
+// The version, as --version prints it first; on what machine is internal/command.
 
 // version and commit are set by the linker (see Makefile).
 var version, commit string

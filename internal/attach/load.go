@@ -13,7 +13,7 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
-// Load makes the maps and loads the programs of a unit.
+// The maps of a unit are made and its programs loaded.
 
 // Load creates the maps of u and loads its programs. Nothing runs yet. On an error nothing stays behind.
 //

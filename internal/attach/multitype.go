@@ -7,7 +7,7 @@ import (
 	"github.com/startrace/startrace/internal/bpf"
 )
 
-// Which programs are attached by such a link.
+// Which programs are attached by one link to many places (kprobe_multi, uprobe_multi).
 
 // multiType is the attach type of a program that is to be attached by one link;
 // AttachNone where it is not.

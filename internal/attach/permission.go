@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// EPERM and RLIMIT_MEMLOCK: which rights are missing.
+// EPERM of the kernel marked as missing rights, and the limit of locked memory (RLIMIT_MEMLOCK) raised.
 
 // raiseMemlock lifts RLIMIT_MEMLOCK until restore is called: what is charged
 // stays charged, and commands that are started do not inherit it.

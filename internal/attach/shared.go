@@ -12,7 +12,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
-// The maps that all units of a session share.
+// The maps that all units of a session share: containers, epochs, CPUs.
 
 // Shared has the maps that several units use: those of containers, that of the containers' epochs, and that which says
 // for each CPU how many programs are in calls that take locks, and those by which user stacks are walked. The first

@@ -7,7 +7,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 )
 
-// Probes at a module that was unloaded and loaded again.
+// Probes at functions of a module that was unloaded and loaded again are renewed.
 //
 // A link or a trampoline holds the module whose functions it stands at; a probe of
 // its own does not, and dies when the module is unloaded (kprobes_module_callback,

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Sentences of the verifier in plain words, a row each.
+// Sentences of the kernel's verifier and what each means in plain words (`complaints`), a row each.
 
 // A complaint is a sentence of the verifier and what it means, for someone who
 // does not know eBPF. The sentences are those of kernel/bpf/verifier.c from 5.10

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// One program loaded by own calls, with its log.
+// BPF_PROG_LOAD by an own call, with types of functions and the verifier's log.
 
 // A Program is what Load hands to the kernel. Instructions that load a map
 // have it associated.

@@ -7,7 +7,7 @@ import (
 	"github.com/cilium/ebpf"
 )
 
-// Many entries of a hash map read by one call.
+// Many entries of a hash map read by one call (BPF_MAP_LOOKUP_BATCH).
 
 const mapLookupBatch = 24
 

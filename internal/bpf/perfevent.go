@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A perf event that runs a program.
+// A perf event that runs a program: opened, linked, stopped.
 
 // A PerfEvent is an event that runs a program.
 //

@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/session"
 )
 
-// `startrace doctor`.
+// `startrace doctor` of the command line: the machine examined, the report printed as text or JSON, the exit code.
 
 // Doctor says what this machine can trace.
 func Doctor(o session.Options, json bool) (exit int, err error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/startrace/startrace/stdlib"
 )
 
-// `startrace verify`: which scripts work on this kernel.
+// `startrace verify`: which scripts work on this kernel, as table and JSON.
 
 // A verdict is what became of a script on this kernel.
 type verdict string

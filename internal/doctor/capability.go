@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// Capabilities that tracing needs, a row each.
+// Capabilities that tracing needs (`tracing`), a row each with what it is for.
 
 // A capability is one that tracing can need (capability(7), Linux 5.8).
 type capability struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
-// Which kinds of points can be traced, and why not.
+// Which kinds of points can be traced by what was tried, and why not.
 
 // points says which kinds of points can be traced, by what was tried: one of the ways
 // of a kind must be there, what all tracing needs, and what has the kind's points.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Parse reads durations as 1h30m or 20us.
+// Parse reads durations as 1h30m, 1.5s or 20us: units, the longest, and the message about a wrong one.
 
 // Most is the longest duration in ns, so that a moment and a duration together are one of 64 bits.
 const Most = 1 << 62

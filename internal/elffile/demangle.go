@@ -7,7 +7,7 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// Names of C++ and Rust as their authors wrote them.
+// Names of C++ and Rust demangled, as their authors wrote them, with or without parameters.
 
 // maxDemangled is the logarithm of the longest name: templates can multiply to
 // any length.

@@ -25,7 +25,7 @@ import (
 	"strings"
 )
 
-// File: sections, segments, addresses and offsets, code.
+// File, an open ELF file: its sections, segments, addresses and offsets, code.
 
 // A File is an open ELF file.
 type File struct {

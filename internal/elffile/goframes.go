@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Frames of Go's functions by .gopclntab.
+// Frames of Go's functions by .gopclntab, for files without .debug_frame.
 //
 // Go's runtime walks along stacks by .gopclntab, which strip leaves: for each function it has by how much the stack
 // pointer has moved since its first instruction. Go's linker makes .debug_frame of the same numbers, where it makes

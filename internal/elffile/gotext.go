@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// The address of runtime.text in programs of Go.
+// The address of runtime.text in programs of Go, found in moduledata.
 
 // goText gives the address from which .gopclntab counts since 1.18:
 // runtime.text. A mistake would put probes into the middle of instructions, so

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// File and line of an address, by the table of lines.
+// File and line of an address by the table of lines of a file (DWARF).
 
 // Lines finds where the source of code is, by debug information (DWARF).
 type Lines struct{ data *dwarf.Data }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Notes of ELF files.
+// Notes of ELF files: name, type, bytes.
 
 // A Note is an entry of a note section: Name says whose it is ("GNU", "stapsdt"), Type is a number that the owner has
 // chosen, and Desc has the bytes of the description.

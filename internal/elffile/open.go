@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// How a file is opened and checked, and its build id.
+// How an ELF file is opened and checked, and its build id.
 
 // Open opens a file; the path is opened as it stands, Root is for its debug
 // files only. The caller closes it.

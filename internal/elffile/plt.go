@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Entries of the PLT, as malloc@plt.
+// Entries of the PLT and their names, as malloc@plt.
 
 // Stubs gives the entries of the procedure linkage tables of a file by address, each named for the function to which it
 // leads: malloc@plt. What lies before the first of them has the name of its section: .plt.

@@ -1,6 +1,6 @@
 package elffile
 
-// Relocations.
+// The relocations of a section (Elf64_Rela), one by one.
 
 // relaSize is that of struct Elf64_Rela.
 const relaSize = 24

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// The function of its own to which a stub of the PLT leads.
+// The function of the same file to which an entry of the PLT leads.
 
 // Stub gives the function to which an entry of the procedure linkage table (PLT) leads, if the file itself has one of
 // that name: the linker takes that, unless the program or a library before it has another. The entry jumps to where a

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Thunks of C++'s virtual functions, by their names.
+// Thunks of C++ virtual functions, which move the pointer to the object, known by their names.
 
 // A Thunk is what C++ calls for a virtual function through a base class that does not lie where the object begins: it
 // moves the pointer to the object, and goes on in the function. Of is the function's name for the linker.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Whether exceptions pass through a file's functions.
+// Whether exceptions of C++ or Rust pass through a file's functions, and its short facts: library's name, entry.
 
 // personalities are the functions that say what is to be done in a frame when
 // an exception of C++ or a panic of Rust passes.

@@ -10,7 +10,7 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
-// Variables and symbols of a file by their names.
+// Variables and symbols of a file by their names, also static ones, and messages that there are several.
 
 // ErrNoVariable says that a file has no variable of a name, ErrNoSymbol that it has none of any kind.
 var (

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Large sections read in pieces.
+// Large sections read in pieces, and one symbol found without reading all.
 
 // A window gives bytes of a large section that is read from its begin to its end.
 type window struct {

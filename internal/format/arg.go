@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Arguments of a format: ints, floats, strings, None, FAULT.
+// Arguments of a format by kind: ints, floats, strings, None, FAULT (`FaultText`).
 
 // ArgKind says which field of an Arg holds its value.
 type ArgKind uint8

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// The verbs %f, %e and %g.
+// The verbs %f, %e and %g, and how str() shows a float.
 
 // appendFloatVerb applies %f %e %g. The precision is 6 where none is given,
 // for %g too, as in C and Python.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// The verbs for ints: %d, %x, %o, %b.
+// The verbs for ints: %d, %i, %u, %x, %o, %b, with sign, zeros and prefix.
 
 // appendNumber applies a verb for integers. As in Starlark a float loses its
 // fraction; a bool is 0 or 1.

@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
-// The verbs for strings: %s, %q, %c, %r, padding and cutting.
+// The verbs for strings: %s, %q, %c, %r and %x of bytes; padding and cutting by width and precision.
 
 // appendString applies %s and %v. The precision counts characters of the
 // value, an escape sequence as the one that it stands for, the width those of

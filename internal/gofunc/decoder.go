@@ -2,7 +2,7 @@ package gofunc
 
 import "fmt"
 
-// The decoder of the machine.
+// The decoder of instructions for a machine (amd64, arm64).
 
 // decode gives the instruction at an offset.
 type decode func(code []byte, at int) (instruction, error)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Probes behind a jump, or at the jump into a loop.
+// Where a probe stands behind a jump, or at the jump into a loop, for lines.
 
 // mostJumps is how many jumps are followed at most, one behind the other.
 const mostJumps = 64

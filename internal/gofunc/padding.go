@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Padding in front of code, and the head of its own loop.
+// Where a probe stands behind padding, or in front of the head of code's own loop, for inlined copies.
 
 // BehindPadding gives where a probe stands for code within the function that begins at an offset. Compilers put
 // instructions that do nothing in front of a loop, and debug information may count them to code that is the loop's:

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Types written as C writes them.
+// Types written as C writes them: `void (*)(int)`, for lists.
 
 // TypeName writes a type as C does without a name: "struct task_struct *",
 // "char [16]", "void (*)(struct work_struct *)".

@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// The types of modules.
+// The types of modules, added behind the kernel's.
 //
 // The types of modules (5.11, CONFIG_DEBUG_INFO_BTF_MODULES) go on where the
 // kernel's end: their numbers and the offsets of their names count from there,

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Types, functions and enumerators of BTF by their names.
+// Types, functions and enumerators of BTF found by their names.
 
 // A nameIndex finds types by name: open addressing, 0 for an empty slot. It
 // holds no names; a hit is compared with the blob.

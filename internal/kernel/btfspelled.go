@@ -2,7 +2,7 @@ package kernel
 
 import "strings"
 
-// Types as C spells them, for cast() and sizeof().
+// Types found as C spells them (`struct sock`, `unsigned long`), for cast() and sizeof().
 
 // Spelled finds a type as C spells it: "struct sock", "u32", "unsigned long". A typedef gives what it stands for.
 func (b *BTF) Spelled(name string) (TypeID, bool) {

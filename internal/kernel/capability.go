@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The capabilities of this process.
+// The capabilities of this process, read of /proc/self/status.
 
 // Capabilities are sets of capabilities(7), a bit each: the Effective ones count now, the Permitted ones may be made
 // so.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Which CPUs run, and which there are.
+// The lists of CPUs that run and of those that there are, from /sys.
 
 // OnlineCPUs reads the numbers of the CPUs that run; there is at least one.
 func OnlineCPUs() ([]int, error) { return readCPUs("online") }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// CPUs that go offline and come online are heard of.
+// Messages that CPUs go offline and come online are heard (netlink).
 
 // CPUNews says what became of a CPU.
 type CPUNews struct {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Names of block devices by the kernel's numbers.
+// Names of block devices (sda1) by the kernel's numbers, for dev_name().
 
 // minorBits is MINORBITS of include/linux/kdev_t.h: the numbers of devices in
 // the kernel, which are not as stat(2) gives them.

@@ -1,6 +1,6 @@
 package kernel
 
-// Features, what the compiler may use of the kernel.
+// Features, what the compiler may use of the kernel: a method for each that was tried.
 
 // AllFeatures are those of the newest kernels.
 func AllFeatures() Features {

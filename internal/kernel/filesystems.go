@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Types of file systems, and disks.
+// Which types of file systems and which disks the kernel has, for the flags fstype and diskname.
 
 // FileSystems gives the types of file systems that the kernel knows at this
 // moment: a module can bring another one.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Iterators (iter:) in BTF.
+// Iterators (iter:) and their arguments, found in BTF.
 
 // iterPrefix begins the functions that DEFINE_BPF_ITER_FUNC makes
 // (include/linux/bpf.h): int bpf_iter_NAME(struct bpf_iter_meta *meta, …).

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Modules that are loaded are heard of.
+// Messages that modules are loaded are heard (netlink).
 
 // A ModuleWatch tells when modules are loaded. A module announces itself to udev before its own code runs, and until
 // then nothing is done, where looking at /sys/module again and again would cost.

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The kernel's version, and what versions can: each a method with its commit.
+// The kernel's version, and what a version can or misses (as `MissesCalls`): each a method with its commit.
 
 // A Version is a kernel's version: Major, Minor and Patch are the numbers of 6.12.5. It is for error texts only:
 // distributions carry features back, so whether a kernel has one is found by trying.

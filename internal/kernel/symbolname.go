@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// Names of the kernel's addresses: vfs_read+0x7.
+// Names of the kernel's addresses as text, vfs_read+0x7 [module], and sizes of functions.
 
 // Addrs gives all addresses of a name in ascending order: static functions of
 // different files share names, and a probe by name can then mean either (the

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The format files of tracepoints parsed.
+// The format files of tracepoints parsed: fields, arrays, `__data_loc`.
 
 // ParseFormat parses a format file of tracefs, as trace_events.c prints it:
 //

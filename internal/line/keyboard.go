@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What was typed and not yet taken: Ctrl-C, pastes, Esc.
+// What was typed and not yet taken: Ctrl-C, pastes, how long Esc waits (`escapeTime`).
 
 // A keyboard is what was typed and not yet taken. A goroutine reads it, so that
 // Ctrl-C reaches a script that runs.

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The prompt in front of a line, and how a line is shown.
+// The prompt in front of a line (number and a sign), and how a line with tabs is shown.
 
 // A Prompt stands before a line: its number, with a > where something new
 // begins.

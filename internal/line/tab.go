@@ -2,7 +2,7 @@ package line
 
 import "strings"
 
-// What Tab adds or offers.
+// What Tab adds to a line, or offers in columns.
 
 // A Completion says what could stand at the cursor.
 type Completion struct {

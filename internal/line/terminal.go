@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The terminal: its modes, width, where output goes.
+// The terminal: its modes, its width, where results and messages go above the line.
 
 // A terminal is where results and messages are written, and the line that is
 // edited. What is written while a line is edited goes above it, in whole

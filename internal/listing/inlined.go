@@ -7,7 +7,7 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
-// Where a function was inlined, in a list.
+// Where a function was inlined, as a list shows it (`mostCalls`).
 
 // inlinedAt says where a function was inlined: "2 inlined at cart.c:120 in checkout".
 func inlinedAt(list []binary.CopyPlace) (out []string) {

@@ -6,7 +6,7 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
-// `startrace list --format json`.
+// `startrace list --format json`, an object a line.
 
 // WriteJSON writes an object for each point, type and kind, a line each.
 func (r *Result) WriteJSON(w io.Writer) error {

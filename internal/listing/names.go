@@ -2,7 +2,7 @@ package listing
 
 import "errors"
 
-// Hints about names that are not there.
+// The hint `did you mean` of lists.
 
 func didYouMean(name string) string {
 	if name == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/point"
 )
 
-// System calls in `startrace list`, with their arguments.
+// System calls in `startrace list`, with their arguments and notes, as that one never returns.
 
 // syscalls finds system calls by the kernel's names and those of unistd.h.
 func (s *Source) syscalls(r *Result, k *point.Kind, rest string) error {

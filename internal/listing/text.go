@@ -10,7 +10,7 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
-// The text of `startrace list`: lines and columns.
+// The text of `startrace list`: lines, columns, details of -v.
 
 // WriteText writes what was found: a line for each point, with its details if
 // verbose; types with their members; kinds as a table.

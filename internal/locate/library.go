@@ -11,7 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/elffile"
 )
 
-// The file of a library by its short name, as libc.
+// The file of a library by its short name, as c of libc: cache, folders of the linker (`folders`).
 
 func (f *Finder) machine() elf.Machine {
 	if f.Machine == elf.EM_NONE {

@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// Tables with lru= that have dropped entries.
+// The lines about tables with lru= that have dropped their oldest entries.
 
 // oldestGoes is a table that drops its oldest entries when it is full. The
 // kernel does not count these, but no entry was dropped as long as fewer were

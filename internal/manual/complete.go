@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/flags"
 )
 
-// What can stand at a place of a command line, for shells.
+// What can stand at a place of a command line, for shells: commands, flags, their values, points, fields, scripts.
 
 // A Candidate is a Word that could be typed, and What it is in a few words.
 type Candidate struct{ Word, What string }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The warning when a control group leaves nearly nothing.
+// The warning, and the end of a run, when a control group leaves nearly nothing.
 
 // scarce is what is left of a control group where the kernel soon ends the run without a word.
 const scarce = 4 << 20

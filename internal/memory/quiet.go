@@ -5,7 +5,7 @@ import (
 	"log"
 )
 
-// Libraries write no lines of their own to standard error.
+// Libraries are kept from writing to standard error.
 
 // init keeps libraries from writing lines of their own to standard error. The interpreter does that where the limit of
 // addresses (ulimit -v) leaves too few for its integers, which it then allocates, and before main begins. This package

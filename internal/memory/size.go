@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Sizes as 64M read from flags.
+// Sizes as 64M, for --memory: units and the message about a wrong one.
 
 // Parse reads a size such as 64M: a number of bytes, or of K, M, G (each 1024 of the one before).
 func Parse(word string) (uint64, error) {

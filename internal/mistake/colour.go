@@ -11,7 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/line"
 )
 
-// Colours of messages, and whether a terminal shows them.
+// Colours of messages (NO_COLOR), and whether a terminal shows them.
 
 // Print prints what went wrong, on terminals with the line of the
 // script, and the place and the hint set off. Elsewhere a message is a line,

@@ -1,6 +1,6 @@
 package naming
 
-// Suggest, the name that was probably meant.
+// Which name a misspelt one was probably meant to be (`did you mean`), and how near it must be.
 
 // Suggest gives the candidate that name was probably meant to be, "" when
 // none is near: at most a third of its length in edits, and never more than 3,

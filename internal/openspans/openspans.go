@@ -21,7 +21,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// items() of spans and probes that are open.
+// What items() of a span or a probe gives: the open entries, found in the maps.
 
 // A Unit is what is loaded of a script, with the maps of its spans.
 type Unit struct {

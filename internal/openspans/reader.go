@@ -16,7 +16,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// The entries of one span read from its map.
+// The entries of one span read from its map: key, start, point, depth.
 
 // An openReader reads the entries of one span: those of the script say when they began, those of system calls which
 // call it is, those of functions how deep they lie.

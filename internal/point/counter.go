@@ -2,7 +2,8 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
-// The row of software: and hardware:.
+// The row of software: and hardware: in the table of kinds: form, examples, what its events have, words of other
+// tracers (`Foreign`).
 
 var byCounter = &Way{Name: kernel.WayHardware, Use: "hardware:, counters of the CPU",
 	Instead: "software: and profile:; virtual machines often have no counters"}

@@ -2,7 +2,7 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
-// The row of iter:.
+// The row of iter: in the table of kinds: form, examples, what its events have, what the kernel must have.
 
 var byIterator = &Way{Name: kernel.WayIterator, Use: "iter:", Since: "5.8"}
 

@@ -2,7 +2,8 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
-// The rows of func:, kprobe:, kretprobe:, fentry: and fexit:.
+// The rows of func:, kprobe:, kretprobe:, fentry: and fexit: in the table of kinds: forms, examples, what their events
+// have (`Gives`), words of other tracers.
 
 // functionWays attach to functions without a trampoline.
 var functionWays = []kernel.Way{kernel.WayKprobe, kernel.WayKprobeMulti}

@@ -2,7 +2,7 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
-// The row of lsm:.
+// The row of lsm: in the table of kinds: form, examples, what its events have, what the kernel must have.
 
 var byHook = &Way{Name: kernel.WayHook, Use: "lsm:", Since: "5.7",
 	Instead: "func:security_HOOK sees the same decisions", By: append([]kernel.Way{kernel.WayFentry}, functionWays...),

@@ -1,6 +1,6 @@
 package point
 
-// Which points have a part of e that others have not.
+// The message that other points have a part of e, as e.vars or e.ret, by the part.
 
 // having says which points have a part of e that others have not.
 var having = map[string]string{

@@ -19,7 +19,7 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// Family and Kind, what a row of the table has.
+// Family and Kind: what a row of the table of kinds of points has.
 
 // A Family are the kinds whose patterns mean the same things.
 type Family struct {

@@ -2,7 +2,7 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
-// The row of rawtracepoint:.
+// The row of rawtracepoint: in the table of kinds: form, examples, what its events have, words of other tracers.
 
 var byRawTracepoint = &Way{Name: kernel.WayRaw, Use: "rawtracepoint: and syscall:", Since: "4.17"}
 

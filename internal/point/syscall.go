@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// The row of syscall:.
+// The row of syscall: in the table of kinds: form, examples, what its events have (`Gives`), and what DTrace and others
+// write for it.
 
 // SystemCalls are spans: the entry and the exit of a call are one event. Both are raw tracepoints that all system calls
 // pass.

@@ -2,7 +2,8 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
-// The rows of profile: and interval:.
+// The rows of profile: and interval: in the table of kinds: forms, examples, what their events have, words of other
+// tracers.
 
 var byClock = &Way{Name: kernel.WayProfile, Use: "profile: and interval:"}
 

@@ -2,7 +2,7 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
-// The row of tracepoint:.
+// The row of tracepoint: in the table of kinds: form, examples, what its events have, words of other tracers.
 
 var byTracepoint = &Way{Name: kernel.WayTracepoint, Use: "tracepoint:",
 	Instead: "rawtracepoint: has the same events with other arguments"}

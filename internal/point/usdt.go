@@ -1,6 +1,6 @@
 package point
 
-// The row of usdt:.
+// The row of usdt: in the table of kinds: form, examples, what its events have.
 
 // StaticProbes are those that the makers of a program put into it.
 var StaticProbes = &Family{Name: "static probes", Kinds: []*Kind{{

@@ -7,7 +7,8 @@ import (
 	"github.com/startrace/startrace/internal/kernel"
 )
 
-// The rows of ufunc:, uprobe: and uretprobe:, with source files and lines in points.
+// The rows of ufunc:, uprobe: and uretprobe: in the table of kinds, and how BINARY:@FILE:FUNCTION and FILE:LINE are
+// told in a point.
 
 var (
 	byUprobe  = &Way{Name: kernel.WayUprobe, Use: "uprobe:, uretprobe: and usdt:"}

@@ -2,7 +2,7 @@ package point
 
 import "github.com/startrace/startrace/internal/kernel"
 
-// The row of watchpoint:.
+// The row of watchpoint: in the table of kinds: form, examples, what its events have, words of other tracers.
 
 var byWatchpoint = &Way{Name: kernel.WayWatchpoint, Use: "watchpoint:"}
 

@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// What /proc knows of a process: exe, cwd, cmdline, cgroup, container, fds. Each is false where the process has ended
-// or may not be looked at.
+// What /proc knows of a process, for proc(pid): exe, cwd, cmdline, cgroup, container, open files. Each is false where
+// the process has ended or may not be looked at.
 
 // Link reads exe or cwd.
 func Link(pid int, name string) (string, bool) {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A signal to the command of -c and all its descendants.
+// A signal is sent to the command of -c and all its descendants.
 
 // holdTime is how long SignalFamily waits for processes to stop.
 const holdTime = 200 * time.Millisecond

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// Whether a process has ended.
+// Whether a process of a number runs no more.
 
 // Ended reports whether the process of that number, as the kernel counts, runs no more, be it that nobody has waited
 // for it yet. From inside of another namespace it cannot be known: false.

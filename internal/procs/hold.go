@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The command of -c waits until all is attached, by ptrace.
+// The command of -c is stopped by ptrace until all is attached.
 //
 // A child that waits in a system call is seen by the programs when that ends.
 // So its parent traces it (man 2 ptrace) and lets it wait where its read has

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// --user: a user by name or number.
+// The user of --user found by name or number.
 
 // nobody is what setreuid(2) and others take for no user: -1, of 32 bits.
 const nobody = 1<<32 - 1

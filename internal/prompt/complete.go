@@ -18,7 +18,7 @@ import (
 	"github.com/startrace/startrace/stdlib"
 )
 
-// Which names there are for completion at the prompt.
+// Which names, arguments, points, fields and files there are, for completion at the prompt.
 
 // complete completes the line that is edited, as a part of its chunk.
 func (p *prompt) complete(before string) line.Completion {

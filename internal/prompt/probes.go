@@ -8,7 +8,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// The list that `probes` shows.
+// The value `probes`: the list of probes with hits, losses and time.
 
 // probeList is the value of probes: those that stand, by number.
 type probeList struct{ p *prompt }

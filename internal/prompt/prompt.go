@@ -10,7 +10,7 @@ import (
 	"github.com/startrace/startrace/starlark/repl"
 )
 
-// The types of the prompt.
+// The types of the prompt, as a chunk and a word.
 
 // A prompt is a session whose script is typed while it runs. What is typed
 // runs on the same goroutine as the callbacks: between two turns of the loop.

@@ -7,7 +7,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// The parameters of a function, for help.
+// How the parameters of a function are shown by help.
 
 func signature(fn *starlark.Function) string {
 	params := parameters(fn)

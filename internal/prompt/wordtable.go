@@ -2,7 +2,7 @@ package prompt
 
 import "github.com/startrace/startrace/starlark/repl"
 
-// The words of the prompt, a row each.
+// The words of the prompt (help, list, reload, save, wait, edit, go) with what help says of each, a row each.
 
 // wordTable has the words that only the prompt has. They are called with one argument, or none (nil).
 func wordTable() map[string]promptWord {

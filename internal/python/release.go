@@ -12,7 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// Where each version of Python keeps its frames, a row each.
+// Which versions of Python are known and where each keeps its frames (`releases`), a row each.
 
 // A release is a version: where it has what is read, in bytes behind the begin of each struct.
 type release struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
-// columns(): rows with a header, in all formats.
+// columns(): rows with a header line, in text, JSON and CSV.
 
 // Columns is what columns(pid = "%-7d", …) makes: rows with named columns.
 // Text gets a header that has the widths of the formats.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Tables as CSV: header, lines, histograms.
+// Tables as CSV (--format csv): header, lines, histograms, names of columns.
 
 // appendTableCSV renders a header, where it differs from the last one, and a
 // line for each row, of histograms for each bucket. The first column is the

@@ -7,7 +7,7 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
-// The line of an event of a probe without a handler, in all formats.
+// The line of an event of a probe without a handler (time, cpu, comm, pid, probe, args), in all formats.
 
 // An Event is what a probe without a handler prints.
 type Event struct {

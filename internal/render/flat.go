@@ -1,6 +1,6 @@
 package render
 
-// The columns of a table: stats and quantiles have several.
+// Which columns a table has, and their titles: stats and quantiles have several.
 
 // A flatColumn is a column of the grid: a value of a row, or a part of one
 // (stats and quantiles have several).

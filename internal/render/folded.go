@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
-// Folded stacks.
+// Tables of stacks as folded stacks (--format folded) for flame graphs.
 
 // appendTableFolded renders `comm;root;…;leaf 12` for each row, the other
 // elements of the key in front of the stacks, a program's stack before that of

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Histograms as text, with bars.
+// Histograms as text: the lines of buckets with their bars (`barWidth`), and bounds as 2K.
 
 // filled gives the buckets from the first to the last that has values.
 func (h *Hist) filled() []Bucket {

@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
-// Tables and values as JSON.
+// Tables, rows and values as JSON (--format json): keys, histograms, units, lists that were cut.
 
 // appendTableJSON renders one object on a line for each row:
 //

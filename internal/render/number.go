@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
-// Floats, durations and bytes as text, with their units.
+// Floats, durations (1.25 ms) and bytes (1.50 MiB) as text, with their units.
 
 // appendFloat writes a computed float for people: whole numbers without a
 // fraction, else about four digits.

@@ -13,7 +13,7 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
-// A table or a line in the format that is wanted.
+// A table or a line of print rendered in the format that is wanted: the switch over formats.
 
 // AppendTable renders a table.
 func (p *Printer) AppendTable(dst []byte, t *Table, o Options) ([]byte, error) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Functions and files of the same short name are told apart.
+// Functions and files of the same short name in one table are told apart by longer names.
 //
 // A function can have the name of one in another file, and a file that of one in another folder. Frames are shown in
 // short, without the folder, in JSON and CSV without the file. Where rows would be shown alike for that, they have what

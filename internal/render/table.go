@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Table, Row, Value: what is rendered.
+// The types of what is rendered: Table, Row, Value, Hist, and how values are compared.
 
 // A Value is one of: nil (None), bool, int64, uint64, *big.Int, float64,
 // string, []byte, CutBytes, Fault, Stack, Frame, Tuple, Object; as a row's value also

@@ -7,7 +7,7 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
-// Tables as text: single values, histograms, stacks below each other.
+// Tables as text: `name: 42 ms`, blocks of histograms, stacks with their frames below each other.
 
 // appendTableText renders a table for people. Numbers make aligned columns,
 // histograms and keys with stacks a block for each row.

@@ -11,7 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/format"
 )
 
-// One value as text: a tuple, stats, quantiles, a record.
+// One value as text: a tuple, a record, stats (count= mean=), quantiles (p50 p99), None.
 
 // appendValue writes a value on one line of text, its strings escaped. The fields of a record stand beside each other.
 func appendValue(dst []byte, v Value) []byte {

@@ -9,7 +9,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// What is done at the end of a run, in which order.
+// What is done at the end of a run, and in which order: rest of the events, intervals, at_exit, containers that nobody
+// read.
 
 // end finishes a run in order: no more events, deliver what is left, the last
 // part of each interval, at_exit, the aggregations that nobody read. After

@@ -6,7 +6,7 @@ import (
 	"github.com/startrace/startrace/internal/mistake"
 )
 
-// A panic becomes an error.
+// A panic of a run becomes the message of a bug.
 
 // Guard turns a panic of the run, or of one of its callbacks, into an error. It is
 // deferred.

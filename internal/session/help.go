@@ -12,7 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/mistake"
 )
 
-// --help of a script, and startrace's own flags behind the file.
+// startrace's own flags behind the file are taken out of the script's arguments; --help and --version there.
 
 // ownFlags are startrace's own flags, with the settings of the run as what takes
 // their values.

@@ -2,7 +2,7 @@ package session
 
 import "github.com/startrace/startrace/internal/procs"
 
-// The command of -c for the prompt.
+// The command of -c for the prompt: held, run, run again.
 
 // Command is the name of the command of -c, "" for none.
 func (l *Live) Command() string { return l.s.target.Command() }

@@ -11,7 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Probes attached, replaced and removed during a Live run.
+// Probes attached, replaced and removed while a Live run goes on, as at the prompt.
 
 // A change replaces probes by others while these are attached: from then on the
 // old ones are stopped, and when the others are attached they are gone.

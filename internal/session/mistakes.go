@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
-// All mistakes of a script, after the first.
+// All mistakes of a script that did not run are looked for, after the first.
 
 // allMistakes gives, for the mistake that ended a script, all that can be
 // found: those further down, and those of the kernel halves that were

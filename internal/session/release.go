@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/procs"
 )
 
-// The command of -c is let run.
+// The command of -c is let run when all is attached.
 
 // release lets the command of -c run. When it has its memory and has run nothing, probes are attached that watch its
 // memory, if its program is position-independent. Where programs walk along its stacks it gets its table then, and

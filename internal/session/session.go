@@ -17,7 +17,7 @@ import (
 	"github.com/startrace/startrace/starlark/script"
 )
 
-// The type session and its phases.
+// The type session, what one run has, and its phases.
 
 // session is one run, from newSession to close. A script runs in it (Run), or a prompt writes one while it runs (Live).
 type session struct {

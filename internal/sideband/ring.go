@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The ring of one CPU in which these records come, and those that were lost.
+// The ring of one CPU in which records of processes come, and how many were lost.
 
 // A ring is that of one CPU: a page with the positions, then records, each a
 // header of 8 bytes (u32 kind, u16 misc, u16 size with the header) and its

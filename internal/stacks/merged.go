@@ -5,7 +5,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// Stacks that reports do not tell apart are one.
+// Stacks that reports do not tell apart, as by offsets in a function, are one.
 
 // A loop is run at many addresses, so a program of one function has many different stacks, which reports do not tell
 // apart. merged keeps each stack as they show it once: those of the same functions are one, whichever process they are

@@ -18,7 +18,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// Names, by which stacks of a run get their frames and names.
+// Names: what gives the stacks of a run their frames and names, and what memory that takes.
 
 // Names are the names of addresses in one run, and the tables of the stacks that
 // its programs have taken.

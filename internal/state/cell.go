@@ -12,7 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// An unkeyed container as a mapped word.
+// An unkeyed container as words of a map that is mapped into this process.
 
 // A cell is an unkeyed container: the one element of an array that is mapped
 // here (BPF_F_MMAPABLE, 5.5). Each word is read and written atomically; a

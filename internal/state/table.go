@@ -11,7 +11,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// A keyed container in a hash map.
+// A keyed container in a hash map: look-up, update, delete, walks over all entries.
 
 // A table is a keyed container: a preallocated hash map.
 type table struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/until"
 )
 
-// Lines of the source and inlined calls of an address.
+// Lines of the source and inlined calls of an address (--lines), and how many files are kept open.
 
 // A sources finds the source of the code of a file, by its debug information. It reads nothing before it is asked.
 type sources struct {

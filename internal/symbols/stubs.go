@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/elffile"
 )
 
-// Names of stubs of the PLT and of signal returns.
+// Names of stubs of the PLT and of signal returns among a file's functions.
 
 // withStubs adds the entries of procedure linkage tables to the functions of a file, all by address. No symbol covers
 // them, but for one that says nothing of its size, as _init, which goes on to the next.

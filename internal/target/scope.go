@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/procs"
 )
 
-// --cgroup, --container and --user looked up.
+// What --cgroup, --container and --user name is looked up, and that two of them exclude each other.
 
 // A Scope is what the command line says of processes beside their numbers; "" for nothing.
 type Scope struct {

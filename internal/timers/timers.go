@@ -10,7 +10,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// Timers of every() and after(), and those that were late.
+// Timers of every() and after(): when each is due, intervals that were left out.
 
 // fineGrained is the interval below which a timer is not expected to be called each
 // time: the run wakes up no oftener than it drains its rings.

@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// One note of a static probe (.note.stapsdt).
+// One note of a static probe (.note.stapsdt) parsed: provider, name, address, semaphore, arguments.
 
 // note is the description of one:
 //

@@ -18,7 +18,7 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
-// The static probes of a file by provider and name.
+// The static probes of a file, matched by `provider:name`.
 
 // A StaticProbe is a static probe of a file, which Provider and Name name together. A macro that is used in several
 // places or in an inlined function gives several Places, each with its own places of the arguments.

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Whether the user who called sudo could read a file.
+// Whether the user who called sudo could read a file, whose text messages may then quote.
 
 // CallerMayRead reports whether the user who called sudo, or pkexec, could read a file without it; and whether one who
 // is not root could do so without the capabilities that the program was given (setcap, which troubleshooting.md

@@ -2,7 +2,7 @@ package repl
 
 import "strings"
 
-// Lines gathered into whole chunks: when a block ends.
+// Lines gathered into whole chunks: when a block has ended.
 
 // A Chunk is a whole piece of input: statements that are run together.
 type Chunk struct {

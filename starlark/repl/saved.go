@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Which chunks of a session are worth saving by save().
+// Which chunks of a session are written by save().
 
 // A Typed is a chunk that ran, for saving.
 type Typed struct {

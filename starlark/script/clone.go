@@ -6,7 +6,7 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Copies of syntax trees.
+// Syntax trees copied so that they can be resolved again.
 
 // A cloner copies syntax trees without what the resolver wrote into them, so
 // that the copy can be resolved again. expr and stmt see each node of the

@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// fail(), with its text escaped.
+// fail(): what it raises, with its text escaped.
 
 // fail is the interpreter's, with its words escaped as print() does.
 var fail = starlark.NewBuiltin("fail", func(th *starlark.Thread, b *starlark.Builtin, args starlark.Tuple,

@@ -10,7 +10,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// At which places a script uses a builtin, for audit.
+// At which places of a file a script uses a builtin, for `startrace audit`.
 
 // Places gives the places at which the files that were loaded use the builtin
 // of a name, by file and line. A variable of the script that has the same name

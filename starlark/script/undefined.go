@@ -8,7 +8,7 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Names that nothing defines, found fast in large files.
+// Names that nothing defines are found without a search among all names.
 //
 // The resolver looks for a name that is like an undefined one among all names of the
 // file, which it sorts each time. That is done for the first undefined names only; the

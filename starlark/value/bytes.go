@@ -5,7 +5,7 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Bytes as scripts have them, for which elements are ints.
+// Bytes as scripts have them: elements are ints, slices, text, comparison.
 
 // Bytes are bytes as the specification has them: an element is an int, and so
 // is what a loop goes over. (Those of go.starlark.net have elements that are

@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// cell(): get, set, add in user space.
+// cell() in user space: get, set, add.
 
 // A Cell is one value that both halves set.
 type Cell struct {

@@ -6,7 +6,7 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// The message that values have no order.
+// The message that values have no order, of types that only have == and !=.
 
 // equality answers == and != for values that have no order; what can be
 // compared of them instead is for who asks for one.

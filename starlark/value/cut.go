@@ -2,7 +2,7 @@ package value
 
 import "go.starlark.net/starlark"
 
-// Strings that were cut: the mark … behind them.
+// Strings that were cut: the mark behind them (`cutMark`), where they were cut.
 //
 // A string that a kernel half read and that was longer than its room is the
 // bytes that were read, to scripts: its length, ==, `in`, hashes and keys are

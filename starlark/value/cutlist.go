@@ -7,7 +7,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// Lists that were cut: the mark … behind the last element.
+// Lists that were cut, as argv: the mark behind the last element.
 //
 // A list that a kernel half read and that was longer than its room is a tuple
 // of the elements that were read, to scripts: its length, ==, `in`, hashes,

@@ -4,7 +4,7 @@ import (
 	"errors"
 )
 
-// Updates that a full container did not take are counted.
+// Updates that a full container did not take in user space are counted.
 
 // ErrFull is what a Backend gives that has no room for a new entry.
 var ErrFull = errors.New("all entries are in use")

@@ -11,7 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
-// record(): immutable values with named fields.
+// record() as a value: fields, order, comparison, text.
 
 // A Record is an immutable value with named fields, in the order of their
 // declaration. Two records are equal when they have the same names with equal

@@ -11,7 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
-// Frame of a stack: its name, offset, file and line as text.
+// One frame of a stack as a value: its name, offset, module, file and line as text, and its attributes.
 
 // A Frame is one entry of a stack.
 type Frame struct {

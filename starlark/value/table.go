@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// table(): t[k], t[k] = v, items, lru=, in user space.
+// table() in user space: t[k], t[k] = v, items, len, how lru= drops entries there.
 
 // OnClear has f called before the table's map is cleared.
 func (t *Table) OnClear(f func()) { t.onClear = f }

@@ -11,7 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
-// str() and print of a value, with escapes and marks.
+// str() and print of a value: escapes, marks of what was cut.
 
 // Text gives v as print writes it, without escapes: a string as it is, other
 // values as str() gives them, and in both the marks of strings that were cut.
