@@ -8,7 +8,7 @@ import (
 	"regexp"
 )
 
-// Facts of a kernel that does not run here, from its types alone, for `startrace verify --btf`.
+// Facts of a kernel that does not run here, from its types alone, for --btf of `startrace verify`.
 //
 // Facts of a kernel that does not run here are read from its types alone: the
 // file /sys/kernel/btf/vmlinux of a machine that runs it, or its vmlinux. Types
