@@ -14,7 +14,7 @@ import (
 )
 
 // table(), cell(), group() and the aggregations count(), total(), mean(), hist() and others: size=, by=, unit=, lo=,
-// hi=, step=, sub=, and messages about these.
+// hi=, step=, sub=, and how many buckets (`maxBuckets`).
 
 const (
 	keysDoc = " With by the columns of the key have names. size is how many keys there may be (10240)."

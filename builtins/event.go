@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// event(), span(), first(): points that scripts make, with key= and timeout=.
+// event(), span(), first(): points that scripts make, with key=, timeout= and size=.
 
 var pointFamily = []Entry{
 	{

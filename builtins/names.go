@@ -15,7 +15,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// names(value, FAMILY): constants and enums as names, flags, modes of files.
+// names(value, FAMILY): constants and enums as names, flags joined, modes of files; families of our own, as the states
+// of TCP (`tcpStates`).
 
 // A nameFamily is a set of constants that give names to values.
 type nameFamily struct {

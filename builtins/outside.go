@@ -11,7 +11,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// proc(pid) with its attributes, write_file(), append_file(), run(), send_signal(): what reaches outside of the script.
+// proc(pid) with its attributes, write_file(), append_file(), run() and how long a command may take (`runLimit`),
+// send_signal().
 
 // runLimit is how long a command of run() may take if the script says nothing.
 const runLimit = 10 * time.Second

@@ -10,7 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/duration"
 )
 
-// every(), after(), at_exit(), exit(), now(), duration(), and the units NSEC, USEC, MSEC, SEC.
+// every(), after(), at_exit(), exit(), now(), duration(), NSEC, USEC, MSEC, SEC; the shortest interval, and what a
+// function that is called later takes.
 
 // timeUnits are the units of time with their labels, in ns.
 var timeUnits = []struct {

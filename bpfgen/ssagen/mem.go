@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Memory of a program: its stack and scratch memory, how much goes where (`DefaultStack`).
+// Memory of a program: its stack (`DefaultStack`) and scratch memory, what goes where, the largest piece (`MaxPiece`).
 
 // A piece above smallPiece goes to the stack only while the budget holds; a
 // small one may take smallReserve more, because one in scratch memory costs

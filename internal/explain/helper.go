@@ -9,7 +9,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 )
 
-// The helpers of the kernel that programs call, in words, a row each.
+// The kernel functions (helpers) that programs call, in words, a row each (`helperWords`).
 
 // helperWords say what the kernel's functions do that programs call (man 7
 // bpf-helpers).

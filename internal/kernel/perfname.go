@@ -9,7 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/naming"
 )
 
-// Events of caches and raw events (r01c2) by names, and messages about names that are wrong.
+// Events of caches and raw events (r01c2) by names, how many lie between two samples (Period), and messages about names
+// that are wrong.
 
 // The types of perf_event_attr whose events are named by parts and by numbers
 // (include/uapi/linux/perf_event.h: enum perf_type_id).

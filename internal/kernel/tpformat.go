@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The format files of tracepoints parsed: fields, arrays, `__data_loc`.
+// The format files of tracepoints parsed: fields, `__data_loc`, and the longest array that is a value (`MaxArray`).
 
 // ParseFormat parses a format file of tracefs, as trace_events.c prints it:
 //

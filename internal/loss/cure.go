@@ -8,7 +8,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// What can be done about a loss: size=, lru=, where=, -p, by script or by flags of a tool.
+// Which remedy a loss gets where that depends on the script: size=, lru=, flags of a tool; the usual one is in loss.go.
 
 // lessByFlags is what a user of the library can do, where who writes a script could change it.
 const lessByFlags = "select less: by flags of the tool (--help), or by -p"

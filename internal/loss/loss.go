@@ -16,8 +16,8 @@ import (
 	"github.com/startrace/startrace/starlark/value"
 )
 
-// The words of losses, a row of `texts` for each kind (ring full, entries in use, skipped by the kernel), and their
-// numbers.
+// The words of losses and their usual remedy, a row of `texts` for each kind (ring full, entries in use, skipped by the
+// kernel), and their numbers.
 
 // A text says in words what a kind of loss is and what to change. The first %s
 // is the number with the noun, the second the probe or the container it concerns.

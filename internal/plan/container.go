@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Container and its kinds, a constant each: Table, Cell, Count, Hist and others.
+// Container and its kinds, a constant each: Table, Cell, Count, Hist and others; how many entries one has by default
+// (`DefaultSize`).
 
 // ContainerKind says what a container is: a table, a cell, an aggregation, a group.
 type ContainerKind uint8

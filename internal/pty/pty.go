@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A terminal's two ends.
+// A terminal's two ends are opened, with a number of columns.
 
 // Open makes a terminal (pts(4)) with a number of columns. A program runs at
 // the slave; what it prints comes out of the master.

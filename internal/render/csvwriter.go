@@ -9,7 +9,7 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
-// A cell of CSV, and --csv-guard, by which no text is a formula.
+// A cell of CSV and how a line is written, None as nothing, and --csv-guard, by which no text is a formula.
 
 // A csvWriter writes lines of CSV to a strings.Builder, which does not fail. Cells are quoted
 // where CSV needs it.

@@ -10,8 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
-// The further places at which a copy begins that LLVM has made. It copies the condition of a while in front of the
-// loop, and the body of a loop that it unrolls, with what was inlined there; debug information has one copy all the
+// The further places at which an inlined copy begins that LLVM has made. It copies the condition of a while in front of
+// the loop, and the body of a loop that it unrolls, with what was inlined there; debug information has one copy all the
 // same, with a range for each, and says of none that the copy begins there. So those ranges are begins that begin with
 // the same place of the source as the first, and have all the places that it has:
 //

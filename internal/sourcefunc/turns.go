@@ -10,10 +10,10 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 )
 
-// The further places at which a copy begins that gcc has made, by views. gcc copies a loop that it unrolls, or a way
-// that it goes around a condition, with what was inlined there, and debug information has one copy all the same, whose
-// ranges are in several of them. Its lines tell: gcc marks the begin of what was inlined by a row that has the place of
-// the function's name, down to the column, and each has its own:
+// The further places at which an inlined copy begins that gcc has made, by views. gcc copies a loop that it unrolls, or
+// a way that it goes around a condition, with what was inlined there, and debug information has one copy all the same,
+// whose ranges are in several of them. Its lines tell: gcc marks the begin of what was inlined by a row that has the
+// place of the function's name, down to the column, and each has its own:
 //
 //	10  static inline int note(int a)     a copy that begins at 0x105f, view 4; its ranges go up to 0x1084
 //	row  line 10, column 19  0x105f view 4    where it begins, as the copy says itself

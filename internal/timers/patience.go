@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// How long a timer waits for events of before its time.
+// How long a timer waits for events that were recorded before its time (`Patience`).
 
 // Patience is how long a timer waits for events that were recorded before its deadline, of the time in which the run
 // has a CPU. They are there in half of that, the interval in which rings are drained, unless the functions of the

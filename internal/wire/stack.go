@@ -1,6 +1,6 @@
 package wire
 
-// An entry of the table of stacks: marks and bits.
+// An entry of the table of stacks: marks and bits, and the most frames of a stack (`MaxStack`).
 
 // The layout of a stack in the table of stacks: u64 a second hash, u16 the
 // number of addresses, u16 how it was taken, u32 the process of a

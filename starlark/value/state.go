@@ -10,7 +10,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
-// What an aggregation has gathered under a key: how a value is added, merged, and read from words of the map.
+// What an aggregation has gathered under a key: how a value is added, merged, read from words of the map, and how fine
+// quantiles() are (`quantilesSub`).
 
 // A State is what an aggregation has gathered under one key. Which fields
 // count depends on the kind.
