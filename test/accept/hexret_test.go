@@ -14,7 +14,9 @@ N int negative(int n) { __asm__ volatile(""); return -n; }
 N short narrow(int n) { __asm__ volatile(""); return -n; }
 N double real(int n) { __asm__ volatile(""); return n / 2.0; }
 N void nothing(int n) { __asm__ volatile("" :: "a"(-1)); }
-int main(void) { return negative(5) + narrow(6) + (int)real(7) + (nothing(8), 0) != -8; }
+struct pair { long a, b; };
+N struct pair both(long n) { __asm__ volatile(""); return (struct pair){n, -n}; }
+int main(void) { return negative(5) + narrow(6) + (int)real(7) + (nothing(8), both(9), both(0), 0) != -8; }
 `
 
 // resultsProgram is the program above with debug information.
@@ -29,7 +31,7 @@ func TestCallindentResults(t *testing.T) {
 	binary := resultsProgram(t)
 	e := startrace(t, "-q", "callindent", binary, "-c", binary).ok(t)
 	for _, want := range []string{"<- negative 0xfffffffb", "<- narrow 0xfffa", "<- real <float>", "<- nothing",
-		"<- main 0/NULL"} {
+		`<- both \(a = 9, b = -9\)`, `<- both \(a = 0, b = 0\)`, "<- main 0/NULL"} {
 		if !regexp.MustCompile(`(?m)` + want + `$`).MatchString(e.stdout) {
 			t.Errorf("no line ends with %q:\n%s\nstderr: %s", want, e.stdout, e.stderr)
 		}
