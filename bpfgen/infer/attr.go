@@ -20,6 +20,7 @@ func (b attributes) attr(x val, name string, pos plan.Pos) val {
 	if of, ok := b.memory().whole(x, name); ok && v.expr != nil {
 		nameReads(v.expr, of+name)
 	}
+	b.noteKnown(x, name, v)
 	if v.start != nil && v.expr != nil {
 		v.field = name
 		if _, own := x.obj.(*event); !own && slices.Contains(fieldNames, name) {

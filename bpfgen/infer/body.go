@@ -217,6 +217,8 @@ type spanState struct {
 	end *body
 	// vals has, by slot, the expression that this start puts into it.
 	vals map[int]*tree.Expr
+	// asked has what items() shows of the calls of this start.
+	asked *askedOfStart
 	// order has the slots in the order in which the walk for the first start point asked for them. Walks for other
 	// start points get the same. It is nil where each start has an end of its own, as at system calls and functions,
 	// and where the start points are kept apart.

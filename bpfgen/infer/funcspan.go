@@ -61,6 +61,7 @@ func (pr *probe) functionCalls(t *points.Target, c *points.FunctionCalls) {
 	if c.Mech == tree.AttachUprobe && len(c.Funcs[0].Returns) == 0 {
 		span.MaxDepth = maxReturnProbes
 	}
+	numberStarts(pr, span)
 	w := &funcSpanWalk{pr: pr, t: t, fs: c.Functions, span: span, id: len(pr.u.res.Tree.Spans),
 		session: pr.u.session(t, c.Functions)}
 	w.shared = slices.ContainsFunc(c.Funcs, func(f *points.Function) bool { return f.Others > 0 })
@@ -157,7 +158,8 @@ func (w *funcSpanWalk) one(f *points.Function) {
 func (w *funcSpanWalk) walk(p *spanProgram, f *funcView) {
 	pr, pos := w.pr, w.t.Pos
 	start, end := newBody(pr, p.enter), newBody(pr, p.exit)
-	st := &spanState{span: w.span, start: start, end: end, vals: map[int]*tree.Expr{}, retry: f.User}
+	st := newStart(pr, w.span, start, end)
+	st.retry = f.User
 	start.span, end.span = st, st
 	startEv := w.event(start, f, nil)
 	ev := w.event(end, f, startEv)

@@ -80,6 +80,8 @@ type spanStart struct {
 	mute *tree.Expr
 	// vals are the values that ends have asked for, by slot.
 	vals map[int]*tree.Expr
+	// asked has what items() shows of what began here.
+	asked *askedOfStart
 }
 
 // ownSpan makes the programs of a span of the script.
@@ -145,7 +147,7 @@ func (w *spanWalk) start(t *points.Target) {
 		return
 	}
 	ev.name = w.startName(t)
-	s := &spanStart{body: b, ev: ev, vals: w.numbered(t.Pos)}
+	s := &spanStart{body: b, ev: ev, vals: w.numbered(t.Pos), asked: newAsked()}
 	w.filtered = w.filtered || stops(b.block)
 	w.test(s)
 	w.filtered = w.pr.atStart(b, ev, t) || w.filtered
@@ -225,8 +227,8 @@ func (w *spanWalk) end(t *points.Target) {
 			b = newBody(w.pr, &tree.Program{Attach: prog.Attach})
 		}
 		r := w.repetition(b)
-		b.span = &spanState{span: w.span, start: s.body, end: b, vals: s.vals, order: order, first: k == 0,
-			differ: w.differ}
+		b.span = &spanState{span: w.span, start: s.body, end: b, vals: s.vals, asked: s.asked, order: order,
+			first: k == 0, differ: w.differ}
 		if ev := w.taken(b, t); ev != nil {
 			w.pr.consume(b, w.endOf(b, ev, t, s), w.t)
 		}
@@ -293,6 +295,7 @@ func (w *spanWalk) close() {
 		w.pr.u.warnf(fn.Pos, "the key of this span is always None at %s, which means that none ends", w.of.Ends[0].Text)
 	}
 	for _, s := range w.starts {
+		w.span.Kept = append(w.span.Kept, s.asked.kept(len(w.span.Slots)))
 		if s.none {
 			continue
 		}

@@ -49,12 +49,13 @@ func dropSlots(u *tree.Unit, of *plan.Plan) {
 			continue
 		}
 		p := &slotPlan{id: id, old: span.Slots, names: span.Names, span: span}
-		span.Slots, span.Names = nil, nil
+		span.Slots, span.Names, span.Kept = nil, nil, nil
 		parts := slotParts(starts, ends)
 		moves := make([]map[int64]int64, len(parts))
 		for i, part := range parts {
 			moves[i] = p.assign(part)
 		}
+		p.unname(moves)
 		for i, part := range parts {
 			p.move(part, moves[i])
 		}
@@ -131,6 +132,21 @@ func (p *slotPlan) assign(part slotPart) map[int64]int64 {
 		taken[n], to[int64(old)] = true, int64(n)
 	}
 	return to
+}
+
+// unname takes the names from slots that only some parts fill: what items() shows holds of each call.
+func (p *slotPlan) unname(moves []map[int64]int64) {
+	filled := map[int64]int{}
+	for _, to := range moves {
+		for _, n := range to {
+			filled[n]++
+		}
+	}
+	for n := range p.span.Names {
+		if filled[int64(n)] < len(moves) {
+			p.span.Names[n] = tree.Unnamed
+		}
+	}
 }
 
 // needs are the slots that the end of a part reads, or whose values do more than being there.

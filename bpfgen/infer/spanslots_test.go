@@ -32,15 +32,15 @@ def opened(e):
 ev = event(("syscall:{openat,unlinkat,fchdir}", opened))
 `
 
-// TestUnreadSlots: the start of a call keeps what the handler reads of what the function of an event has, and all of it
-// where the script asks which calls are open.
+// TestUnreadSlots: the start of a call keeps what the handler reads of what the function of an event has. All of it,
+// and which of the starts it was, is kept where the script asks which calls are open.
 func TestUnreadSlots(t *testing.T) {
 	for script, want := range map[string]int{
 		`probe(ev, lambda e: print(e.path))`:                                    1,
 		`probe(ev, lambda e: print(e.result))`:                                  0,
 		`probe(ev, lambda e: print(e.result), where = lambda e: e.path != "x")`: 1,
 		`probe(ev, lambda e: print(e.path, e.flags))`:                           2,
-		"p = probe(ev, lambda e: print(e.result))\ndef ask(): p.items()\n":      3,
+		"p = probe(ev, lambda e: print(e.result))\ndef ask(): p.items()\n":      4,
 	} {
 		u := treeOf(t, openings+script)
 		if got := len(u.Spans[0].Slots); got != want || len(u.Spans[0].Names) != want {

@@ -57,7 +57,7 @@ func (w *spanWalk) endApart(b *body, t *points.Target) {
 	which := &tree.Expr{Op: tree.OpSpanSlot, Type: types.U32, Pos: w.t.Pos}
 	for k, s := range w.starts {
 		branch := b.inBlock(func() {
-			b.span = &spanState{span: w.span, start: s.body, end: b, vals: s.vals}
+			b.span = &spanState{span: w.span, start: s.body, end: b, vals: s.vals, asked: s.asked}
 			w.pr.consume(b, w.endOf(b, ev, t, s), w.t)
 		})
 		this := operation(tree.OpEq, types.Boolean, which, intExpr(int64(k), w.t.Pos), w.t.Pos)

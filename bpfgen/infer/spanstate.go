@@ -66,12 +66,14 @@ func (st *spanState) slot(e *tree.Expr, field string) int {
 	name := slotName(e, field)
 	for i := range st.span.Slots {
 		if have, ok := st.vals[i]; ok && sameExpr(have, e) {
+			st.asked.note(i, name)
 			return i
 		}
 	}
 	for i, t := range st.span.Slots {
 		if _, taken := st.vals[i]; !taken && t.Equal(e.Type) && st.shares(i, name) {
 			st.vals[i] = e
+			st.asked.note(i, name)
 			return i
 		}
 	}
@@ -79,6 +81,7 @@ func (st *spanState) slot(e *tree.Expr, field string) int {
 	st.span.Names = append(st.span.Names, name)
 	i := len(st.span.Slots) - 1
 	st.vals[i] = e
+	st.asked.note(i, name)
 	return i
 }
 
@@ -97,6 +100,7 @@ func (st *spanState) shares(i int, name string) bool {
 // close emits the statement that opens the entry, at the end of the start.
 func (st *spanState) close(pos plan.Pos) {
 	s := &tree.Stmt{Op: tree.SSpanStart, Int: int64(st.start.prog.Attach.Span), Pos: pos}
+	st.number(pos)
 	s.Exprs = slotValues(st.span, st.vals, pos)
 	st.start.opens(s)
 }
@@ -115,6 +119,7 @@ func (st *spanState) again(e *tree.Expr, field string) int {
 		return st.slot(e, field)
 	}
 	st.vals[i] = e
+	st.asked.note(i, slotName(e, field))
 	return i
 }
 

@@ -20,6 +20,7 @@ func (pr *probe) systemCalls(t *points.Target, s *points.SystemCalls) {
 	id := len(pr.u.res.Tree.Spans)
 	span := &tree.Span{Probe: pr.p.ID, Size: plan.DefaultSize, Pos: pr.p.Pos}
 	pr.u.res.Tree.Spans = append(pr.u.res.Tree.Spans, span)
+	numberStarts(pr, span)
 	span.Check, span.Exempt = pr.u.spanCheck(s)
 	w := &syscallWalk{pr: pr, t: t, of: s, span: span,
 		enter: pr.syscallProgram(t, id, tree.SyscallEnter{Exact: s.Exact}, "in"),
@@ -155,8 +156,8 @@ func (w *syscallWalk) walker(prog *tree.Program) *body {
 func (w *syscallWalk) walk(v *variant) {
 	start, end := w.walker(w.enter), w.walker(w.exit)
 	v.enter, v.exit = start.block, end.block
-	st := &spanState{span: w.span, start: start, end: end, vals: map[int]*tree.Expr{}, retry: !readsAtStart(v.args.sc)}
-	if readsAtStart(v.args.sc) {
+	st := newStart(w.pr, w.span, start, end)
+	if st.retry = !readsAtStart(v.args.sc); !st.retry {
 		st.image = &newImage{v.args}
 	}
 	v.state = st

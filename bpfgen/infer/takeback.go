@@ -35,6 +35,7 @@ type progPlace struct {
 // spanMark is what a span kept by then, and the place in the program of its start.
 type spanMark struct {
 	vals         map[int]*tree.Expr
+	asked        map[int]string
 	names        []string
 	order, turns int
 	start        *progPlace
@@ -61,7 +62,8 @@ func placeIn(b *body) *progPlace {
 		p.vars, p.returns = b.frame.Vars, len(b.frame.returns)
 	}
 	if st := b.span; st != nil {
-		p.span = &spanMark{vals: maps.Clone(st.vals), names: slices.Clone(st.span.Names), turns: st.turn}
+		p.span = &spanMark{vals: maps.Clone(st.vals), asked: maps.Clone(st.asked.names),
+			names: slices.Clone(st.span.Names), turns: st.turn}
 		if st.order != nil {
 			p.span.order = len(*st.order)
 		}
@@ -87,6 +89,8 @@ func (p *progPlace) restore(b *body) {
 func (p *spanMark) restore(st *spanState) {
 	clear(st.vals)
 	maps.Copy(st.vals, p.vals)
+	clear(st.asked.names)
+	maps.Copy(st.asked.names, p.asked)
 	st.span.Names = append(st.span.Names[:0], p.names...)
 	st.span.Slots = st.span.Slots[:len(p.names)]
 	st.turn = p.turns

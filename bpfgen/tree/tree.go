@@ -171,7 +171,10 @@ type Span struct {
 	// Slots are the values kept: what OpSpanSlot reads and SpanStart stores.
 	Slots []types.Type
 	Names []string // by which the script asks for them, or Unnamed, StartNumber, "reg:OFFSET"
-	Size  int      // entries
+	// Kept says what items() shows of the calls of each way to start, by the number in the slot StartNumber. Where no
+	// slot has that name all starts keep the same, which is the first. It is nil where Names say all.
+	Kept []Kept
+	Size int // entries
 	// Key is the type of the key of span(start, end, key=); Bot: the thread.
 	// Entries of a keyed span are deleted when they end.
 	Key types.Type
@@ -211,6 +214,15 @@ type Span struct {
 	Except []int
 	// NoReturn are the numbers that fire at the start and open no entry.
 	NoReturn []int
+}
+
+// A Kept is what items() shows of the calls that began in one way: fields of two starts may have one name and another
+// width, and so another slot, and some starts have a field that others have not.
+type Kept struct {
+	// Names are those of the slots that these starts fill, by slot, or "".
+	Names []string
+	// Known are the texts that are the same at all of these calls, and so need no slot: e.start.func of one function.
+	Known map[string]string
 }
 
 // Names of slots that the script has none for.

@@ -203,7 +203,7 @@ func (s *Syscall) sameCall() []string {
 
 var compatNames = map[string][]string{
 	"mmap": {"mmap2"}, "getrlimit": {"ugetrlimit"}, "newfstatat": {"fstatat64"},
-	"sync_file_range": {"arm_sync_file_range"}, "fadvise64": {"arm_fadvise64_64"},
+	"sync_file_range": {"arm_sync_file_range"}, "fadvise64": {"arm_fadvise64_64", "fadvise64_64"},
 }
 
 // does reports whether the call has what programs know of the native one: all of its arguments.

@@ -82,6 +82,20 @@ func TestSyscallNames(t *testing.T) {
 	if !slices.Equal(got, []string{"openat", "openat2", "openat", "openat2"}) { // also of the 32-bit interface
 		t.Errorf("got %v", got)
 	}
+	for call, wide := range map[string]string{"fstat": "fstat64", "mmap": "mmap2", "truncate": "truncate64",
+		"getdents": "getdents64", "fcntl": "fcntl64", "fadvise64": "fadvise64_64", "futex": "futex_time64"} {
+		is := func(s Syscall) bool { return strings.HasSuffix(s.Name, wide) }
+		if !slices.ContainsFunc(MatchSyscalls(call), is) {
+			t.Errorf("%s: %s of programs of 32 bits is not among its calls", call, wide)
+		}
+	}
+	// > `_llseek` has its offset in two arguments, so `syscall:lseek` does not mean it: write `syscall:{lseek,_llseek}`.
+	for pattern, want := range map[string]bool{"lseek": false, "{lseek,_llseek}": true} {
+		is := func(s Syscall) bool { return s.Name == "_llseek" }
+		if got := slices.ContainsFunc(MatchSyscalls(pattern), is); got != want {
+			t.Errorf("%s means _llseek: %v, want %v", pattern, got, want)
+		}
+	}
 	for alias, name := range map[string]string{"pread": "pread64", "umount2": "umount", "fstatat": "newfstatat",
 		"sigaction": "rt_sigaction", "{pread,nothing}": "pread64", "sendfile": "sendfile64", "waitpid": "wait4"} {
 		if s := MatchSyscalls(alias); len(s) == 0 || s[0].Name != name {

@@ -172,5 +172,5 @@ func openKey(span *tree.Span) *wire.Fixed {
 
 // named reports whether a slot has a name of the script.
 func named(slot string) bool {
-	return slot != tree.Unnamed && slot != tree.StartNumber && !strings.Contains(slot, ":")
+	return slot != "" && slot != tree.Unnamed && slot != tree.StartNumber && !strings.Contains(slot, ":")
 }

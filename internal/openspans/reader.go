@@ -3,6 +3,7 @@ package openspans
 import (
 	"cmp"
 	"encoding/binary"
+	"maps"
 	"slices"
 	"strings"
 
@@ -32,6 +33,8 @@ type openReader struct {
 	// all have been read.
 	nested []nestedEntry
 	open   map[nestedThread]uint32 // how many calls of a thread are
+	// others are the names of what any start of the span keeps.
+	others []string
 }
 
 // A nestedThread is a thread, or a goroutine, of a process.
@@ -56,7 +59,7 @@ func (e *nestedEntry) key() starlark.Value {
 
 func (s *Spans) reader(span *tree.Span) *openReader {
 	return &openReader{spans: s, span: span, key: openKey(span), layout: openLayout(span),
-		open: map[nestedThread]uint32{}}
+		open: map[nestedThread]uint32{}, others: namesOfStarts(span)}
 }
 
 // entry is the key and the start of an entry; ok is false where it is closed, or of a nested span.
@@ -124,17 +127,55 @@ func (r *openReader) rest() (out []starlark.Value) {
 func (r *openReader) point(place uint64) string { return r.spans.Point(uint64(int64(int32(place)))) }
 
 // started is what is known of a start: some values, and what has been kept under a name of the script. A field of the
-// event comes before something in it that has the same name.
+// event comes before something in it that has the same name. What only other starts of the span keep is None.
 func (r *openReader) started(names []string, vals []starlark.Value, val []byte) *value.Record {
-	for _, inner := range []bool{false, true} {
-		for i, slot := range r.span.Names {
-			name := strings.TrimPrefix(slot, tree.Inner)
-			if !named(slot) || inner != (name != slot) || slices.Contains(names, name) {
-				continue
-			}
-			names = append(names, name)
-			vals = append(vals, r.spans.Decoder.Decode(&r.layout.Type.Elems[i], val))
+	kept := r.kept(val)
+	add := func(name string, v starlark.Value) {
+		if !slices.Contains(names, name) {
+			names, vals = append(names, name), append(vals, v)
 		}
 	}
+	for _, inner := range []bool{false, true} {
+		for i, slot := range kept.Names {
+			if name := strings.TrimPrefix(slot, tree.Inner); named(slot) && inner == (name != slot) {
+				add(name, r.spans.Decoder.Decode(&r.layout.Type.Elems[i], val))
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(kept.Known)) {
+		add(name, starlark.String(kept.Known[name]))
+	}
+	for _, name := range r.others {
+		add(name, starlark.None)
+	}
 	return value.NewRecord(names, vals)
+}
+
+// kept is what the span shows of the start that wrote val.
+func (r *openReader) kept(val []byte) tree.Kept {
+	if len(r.span.Kept) == 0 {
+		return tree.Kept{Names: r.span.Names}
+	}
+	if i := slices.Index(r.span.Names, tree.StartNumber); i >= 0 {
+		number := r.spans.Decoder.Decode(&r.layout.Type.Elems[i], val)
+		if n, err := starlark.AsInt32(number); err == nil && n < len(r.span.Kept) {
+			return r.span.Kept[n]
+		}
+		return tree.Kept{}
+	}
+	return r.span.Kept[0]
+}
+
+// namesOfStarts are the names of all that some start of a span keeps, sorted.
+func namesOfStarts(span *tree.Span) (out []string) {
+	for _, kept := range span.Kept {
+		out = slices.AppendSeq(out, maps.Keys(kept.Known))
+		for _, slot := range kept.Names {
+			if named(slot) {
+				out = append(out, strings.TrimPrefix(slot, tree.Inner))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }

@@ -2,7 +2,10 @@ package accept
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // opened waits until a sleep is open, says what is known of it, and stops. The second span never ends: what its end
@@ -81,6 +84,91 @@ func TestOpenCalls(t *testing.T) {
 	want := `syscall True syscall:clock_nanosleep sleep True
 both True syscall:clock_nanosleep True False
 exit 1 1
+`
+	if e.stdout != want {
+		t.Errorf("got\n%s\nwant\n%s", e.stdout, want)
+	}
+}
+
+// openStarts asks for calls of functions, and for starts of spans, whose fields of one name have several widths.
+const openStarts = `
+parts = lambda e: print(e.start.args.x, e.start.args.s, e.start.args.only, e.func)
+calls = probe("ufunc:PROGRAM:{whole,narrow,wide}", parts)
+asked = [probe("ufunc:PROGRAM:{whole,narrow,wide}", lambda e: print(e.start.args.x, e.start.pid))]
+spans = span(["uprobe:PROGRAM:whole", "uprobe:PROGRAM:narrow", "uprobe:PROGRAM:wide"], "uprobe:PROGRAM:never",
+             key = lambda e: e.time)
+probe(spans, lambda e: print(e.start.args.x, e.start.args.only, e.start.func))
+one = span("uprobe:PROGRAM:narrow", "uprobe:PROGRAM:never", key = lambda e: e.tid)
+probe(one, lambda e: print(e.start.args.x, e.start.func, e.start.probe))
+reads = probe("syscall:{read,recvfrom,mmap}", lambda e: print(e.func, e.start.args.fd, e.start.args.flags),
+              where = lambda e: e.func == "recvfrom")
+
+said = []
+
+def poll():
+    if said or len(calls.items()) < 3 or not reads.items():
+        return
+    said.append(True)
+    for _, r in calls.items():
+        print("call", r.depth, r.x, "-" if r.s == None else r.s, r.only)
+    for _, r in asked[0].items():
+        print("asked", r.depth, hasattr(r, "x"), type(r.pid))
+    for r in sorted([r for _, r in spans.items()], key = lambda r: r.time):
+        print("span", r.func, r.x, r.only)
+    for _, r in one.items():
+        print("one", r.func, r.probe == "uprobe:PROGRAM:narrow", r.x)
+    for _, r in reads.items():
+        print("read", r.probe, r.fd, r.flags)
+    exit()
+
+every("10ms", poll)
+`
+
+const openStartsText = `#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define APART __attribute__((noipa))
+
+APART void never(void) {}
+APART long wide(long x, const char *s) { pause(); return x + s[0]; }
+APART unsigned char narrow(unsigned char x, const char *s) { return wide(1234567890123, "wide") + x + s[0]; }
+APART int whole(int x, long only) { return narrow(200, "narrow") + x + only; }
+
+static void *receive(void *fd) {
+	char c;
+	return (void *)recv((long)fd, &c, 1, MSG_PEEK);
+}
+
+int main(int argc, char **argv) {
+	int ends[2];
+	pthread_t thread;
+	/* The strings are in memory, so that the start can read them. */
+	volatile char seen = "wide"[argc] + "narrow"[argc];
+	socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
+	dup2(ends[0], 105);
+	pthread_create(&thread, NULL, receive, (void *)105L);
+	return whole(-7, 1L << 40) + seen;
+}
+`
+
+// What items() shows of a start is what that start has, whichever width it has at another, and None where it has none.
+func TestOpenStarts(t *testing.T) {
+	needTracing(t)
+	program := need.Built(t, "gcc -g -O1 -pthread", "starts.c", openStartsText)
+	text := strings.ReplaceAll(openStarts, "PROGRAM", program)
+	e := startrace(t, "-q", script(t, text), "-c", program).ok(t)
+	want := `call 0 -7 - 1099511627776
+call 1 200 narrow None
+call 2 1234567890123 wide None
+asked 0 False int
+asked 1 False int
+asked 2 False int
+span whole -7 1099511627776
+span narrow 200 None
+span wide 1234567890123 None
+one narrow True 200
+read syscall:recvfrom 105 2
 `
 	if e.stdout != want {
 		t.Errorf("got\n%s\nwant\n%s", e.stdout, want)
