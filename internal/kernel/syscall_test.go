@@ -89,7 +89,8 @@ func TestSyscallNames(t *testing.T) {
 			t.Errorf("%s: %s of programs of 32 bits is not among its calls", call, wide)
 		}
 	}
-	// > `_llseek` has its offset in two arguments, so `syscall:lseek` does not mean it: write `syscall:{lseek,_llseek}`.
+	// > `_llseek` has its offset in two arguments, so `syscall:lseek` does not mean it: write
+	// > `syscall:{lseek,_llseek}`.
 	for pattern, want := range map[string]bool{"lseek": false, "{lseek,_llseek}": true} {
 		is := func(s Syscall) bool { return s.Name == "_llseek" }
 		if got := slices.ContainsFunc(MatchSyscalls(pattern), is); got != want {
