@@ -60,7 +60,7 @@ type Env struct {
 	Open func(*plan.Span) ([]starlark.Value, error)
 	// Expression makes of a text a function that takes the event, as of "e.pid > 1". In messages name stands for its
 	// file. parts are the elements of the text as they were written.
-	Expression func(name, text string) (fn *starlark.Function, parts []string, err error)
+	Expression func(name, text string) (fn *starlark.Function, parts Spelling, err error)
 	// Wait is called by a builtin that waits for something, and done when it has ended. ctx is done once the script is
 	// stopped, so that nothing need be waited for; nil: it never is.
 	Wait func() (ctx context.Context, done func())
@@ -164,5 +164,11 @@ type Outside interface {
 	Disk(name string) error
 }
 
-// expressionParts are the elements of expressions as they were written.
-type expressionParts map[starlark.Callable][]string
+// A Spelling is what the text of an expression tells of it.
+type Spelling struct {
+	Parts    []string // its elements as they were written
+	Duration bool     // its value is a duration of the event
+}
+
+// expressionParts are the spellings of expressions.
+type expressionParts map[starlark.Callable]Spelling

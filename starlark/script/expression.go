@@ -6,6 +6,8 @@ import (
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
+
+	"github.com/startrace/startrace/builtins"
 )
 
 // Texts of flags that are expressions, as of --by, made functions of the event, and their parts as written
@@ -15,22 +17,22 @@ import (
 // lambda e: (e.comm, e.pid); a text that is a lambda already stays it. The
 // tree is put together here instead of the text, so that mistakes have their
 // place in what the user wrote, and name is what they call it: "--by". parts
-// are the elements as they were written.
-func (h *Host) expression(name, text string) (fn *starlark.Function, parts []string, err error) {
+// has its elements, and whether its value is a duration.
+func (h *Host) expression(name, text string) (fn *starlark.Function, parts builtins.Spelling, err error) {
 	f, body, err := h.parseExpression(h.unusedName(name), text)
 	if err != nil {
-		return nil, nil, err
+		return nil, parts, err
 	}
 	lambda, ok := body.(*syntax.LambdaExpr)
-	if parts = f.spelling(body); ok && isTuple(lambda.Body) {
-		parts = f.spelling(lambda.Body)
+	if parts.Parts = f.spelling(body); ok && isTuple(lambda.Body) {
+		parts.Parts = f.spelling(lambda.Body)
 	}
 	if !ok {
 		at := f.pos(position{1, 1})
 		lambda = &syntax.LambdaExpr{Lambda: at, Params: []syntax.Expr{&syntax.Ident{NamePos: at, Name: "e"}},
 			Body: body}
 	} else if !takesOne(lambda) {
-		return nil, nil, Errors{{Pos: lambda.Lambda,
+		return nil, parts, Errors{{Pos: lambda.Lambda,
 			Msg: "this lambda is called with one argument, the event: write lambda e: …"}}
 	}
 	const result = "$expression" // no name that a script could have
@@ -42,8 +44,9 @@ func (h *Host) expression(name, text string) (fn *starlark.Function, parts []str
 	h.files[f.name] = f
 	globals, err := h.exec(f)
 	if err != nil {
-		return nil, nil, err
+		return nil, parts, err
 	}
+	parts.Duration = givesDuration(lambda)
 	return globals[result].(*starlark.Function), parts, nil
 }
 
