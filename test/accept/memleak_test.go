@@ -169,3 +169,44 @@ func TestMemleakRoom(t *testing.T) {
 	}
 	tried.Many(t, "%d allocations", made)
 }
+
+// What a program allocated goes with it when its process executes another one, however that came about; what the other
+// one allocates stays.
+func TestMemleakExec(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "gcc -g", "again.c", `#include <stdlib.h>
+#include <unistd.h>
+#include <pthread.h>
+#include <sys/mman.h>
+void *volatile kept;
+static char *path;
+__attribute__((noinline)) void before(void) {
+	kept = malloc(12345);
+	kept = mmap(0, 81920, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+__attribute__((noinline)) void after(void) { kept = malloc(3333); }
+static void *execute(void *unused) {
+	execl(path, path, "again", "again", (char *)0);
+	_exit(1);
+}
+int main(int argc, char **argv) {
+	if (argc > 2) {
+		after();
+		return 0;
+	}
+	before();
+	path = argv[0];
+	pthread_t thread;
+	if (argc > 1 && !pthread_create(&thread, 0, execute, 0))
+		pthread_join(thread, 0);
+	execute(0);
+}
+`)
+	for _, args := range []string{"", " thread"} {
+		e := startrace(t, "memleak", "-c", binary+args).ok(t)
+		e.has(t, notFreed("3333", "1", "after"))
+		if regexp.MustCompile(`(?m)^ +before \(`).MatchString(e.stdout) {
+			t.Errorf("%q: memory of the program that was replaced: %s", args, e.stdout)
+		}
+	}
+}
