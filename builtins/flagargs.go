@@ -156,7 +156,7 @@ func (fs *Flags) Check() error {
 	}
 	for _, word := range p.words {
 		if !slices.ContainsFunc(fs.decls, func(d *Flag) bool { return d.word() == word }) {
-			return usagef("--%s has no meaning here: the script did not come to its flag(%q)%s", word, word,
+			return usagef("--%s does nothing here: the script does not read it with these arguments%s", word,
 				fs.nearFlag("--"+word))
 		}
 	}
