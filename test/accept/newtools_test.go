@@ -373,6 +373,11 @@ func TestFsdist(t *testing.T) {
 	if strings.Contains(e.stderr, "ended early") { // the start of the program fails to open some files
 		t.Errorf("an open that failed is no error of the tool: %s", excerpt(e.stderr))
 	}
+	// Of a folder as of a file, and of the whole file system by either.
+	flushes := fmt.Sprintf(`sh -c "sync %[1]s; sync -d %[1]s %[2]s; sync -f %[1]s; sync -f %[2]s"`, filepath.Dir(file),
+		file)
+	e = startrace(t, "fsdist", "-c", flushes).ok(t)
+	checkAccount(t, e, bars(t, e.stdout, fmt.Sprintf("time[%s, sync] (us):", title[1])), 5)
 	e = startrace(t, "fsdist", "--fs", "nofs", "-c", command).ok(t)
 	if strings.Contains(e.stdout, "|") {
 		t.Errorf("calls for another file system: %s", excerpt(e.stdout))
