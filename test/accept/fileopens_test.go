@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 )
 
@@ -47,10 +48,13 @@ func TestOpenWays(t *testing.T) {
 	e.has(t, fmt.Sprintf(`(?m)^wl-openways +%d +ENOENT +$`, d.PID))
 }
 
-// fatrace has the flags of each open, too.
+// fatrace has the flags of each open, too, and a mark for a handle that opens nothing.
 func TestFatraceOpens(t *testing.T) {
 	dir := t.TempDir()
 	e, d := tool(t, []string{"fatrace", "--exact"}, "openways", dir)
+	if slices.Contains(waysSeen(d), "handle") {
+		e.has(t, `(?m)^\S+ open_by_handle_at: <handle> flags \S+ mode 0 = -9$`)
+	}
 	calls := map[string]string{
 		"openat":  `openat: %s/%s flags 1 mode 0 = %d`,
 		"openat2": `openat2: %s/%s flags 2 mode 0 = %d`,

@@ -2,10 +2,13 @@ package accept
 
 import (
 	"fmt"
+	"net"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // connections runs a tool on connections of known number, each of 5000 bytes from one side to the other.
@@ -99,6 +102,39 @@ func TestTcpstates(t *testing.T) {
 	} {
 		checkAccount(t, e, rowsLike(e, change+` \d+\.\d{3}`), want)
 	}
+}
+
+// How long a state lasted that began before the trace is not known, and is not 0.
+func TestTcpstatesFromBefore(t *testing.T) {
+	needTracing(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	var conns []net.Conn
+	for range 100 {
+		conn, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conns = append(conns, conn)
+	}
+	closed := make(chan bool)
+	go func() {
+		defer close(closed)
+		for _, conn := range conns {
+			conn.Close()
+			time.Sleep(50 * time.Millisecond)
+		}
+	}()
+	e := startrace(t, "-q", "tcpstates", "-p", fmt.Sprint(os.Getpid()), "--duration", "1s").ok(t)
+	e.has(t, `(?m) ESTABLISHED +FIN_WAIT1 +None$`)
+	if regexp.MustCompile(`(?m) ESTABLISHED +FIN_WAIT1 +0\.000$`).MatchString(e.stdout) {
+		t.Error(excerpt(e.stdout))
+	}
+	<-closed
 }
 
 func TestSolisten(t *testing.T) {
