@@ -192,11 +192,8 @@ func (s *regStruct) elements(b *body, n int, pos plan.Pos) val {
 	return out
 }
 
-// whole is the struct as a value: its word, or a record of its fields.
+// whole is the struct as a value: a record of its fields, but of the kernel's its word where it is one.
 func (s *regStruct) whole(b *body, pos plan.Pos) val {
-	if len(s.returned) == 1 {
-		return b.argWords().userValue(b, s.returned[0], pos)
-	}
 	if s.lostInt(b) {
 		return unknownPlace(pos)
 	}

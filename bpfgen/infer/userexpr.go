@@ -151,7 +151,7 @@ func (u *userWalk) ident(id *syntax.Ident) uval {
 	if !ok {
 		return uval{}
 	}
-	if x.part && x.v.obj != nil {
+	if x.part && x.v.obj != nil && x.caps == nil {
 		return u.partVal(id, x.v)
 	}
 	if _, is := x.v.c.(plan.Record); x.known && !(is && u.pr.led[id]) {

@@ -45,10 +45,10 @@ func seenOfShop(used string) []string {
 // > `print(e.args)` shows all that can be read.
 // > `e.args.NAME` is not a word but a value of the type that the source gives it, where debug information tells it.
 // > A pointer is a number here, too, 0 and not None where it is null, and has the fields of what it points to.
-// > `e.ret` is a number where it is one word, with and without debug information: a bool is 0 or 1, and a `char *` an
-// > address, so `cstr(e.ret)` is the string.
+// > `e.ret` is a number where it is one word and no struct, with and without debug information: a bool is 0 or 1, and a
+// > `char *` an address, so `cstr(e.ret)` is the string.
 // > With debug information a struct and a pointer have their fields there.
-// > A struct of several words in registers is a record, and `e.ret[0]` its first word.
+// > A struct in registers is a record, also where it is one word, and `e.ret[0]` its first word.
 // > Several results are a tuple.
 // > It is as those of kernel functions: a struct has its fields, a `char *` is the string at it.
 // > A pointer leads to memory of the process, which is read when the field is.
