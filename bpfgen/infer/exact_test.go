@@ -88,6 +88,40 @@ func ofAllCalls(t *testing.T, tracefs string) {
 	}
 }
 
+// A script with points of syscall: has the tracepoints of single system calls at those of all, too.
+//
+// > In a script that has `syscall:` points as well, `tracepoint:syscalls:` misses none either.
+func TestExactBesideCalls(t *testing.T) {
+	tracefs := openatTracefs(t)
+	ofAllCalls(t, tracefs)
+	for _, c := range []struct {
+		text, release string
+		exact         plan.Exactness
+		want          string
+	}{
+		{`probe("syscall:read", add)`, "7.2.0", plan.ExactCalls, "tracepoint raw_syscalls:sys_enter"},
+		{`probe(event(("syscall:read", lambda e: record())), add)`, "7.2.0", plan.ExactCalls,
+			"tracepoint raw_syscalls:sys_enter"},
+		{`probe(first("kprobe:nowhere", "syscall:read"), add)`, "7.2.0", plan.ExactCalls,
+			"tracepoint syscalls:sys_enter_openat"},
+		{`probe("syscall:read", add)`, "7.2.0", plan.ExactNone, "tracepoint syscalls:sys_enter_openat"},
+		{`probe("syscall:read", add)`, "6.18.0", plan.ExactCalls, "tracepoint syscalls:sys_enter_openat"},
+	} {
+		facts := kernel.Open(kernel.Options{BTF: smallkernel.BTF(t, smallkernel.Types()...), Release: c.release,
+			TracefsPath: tracefs, Symbols: testSymbols, Blacklist: testBlacklist})
+		p := planOf(t, "n = count()\nadd = lambda e: n.add()\n"+
+			"probe(\"tracepoint:syscalls:sys_enter_openat\", add)\n"+c.text)
+		p.Exact = c.exact
+		res, err := infer.Plan(p, facts, infer.Options{})
+		if err != nil {
+			t.Fatal(c.text, err)
+		}
+		if got := res.Tree.Programs[0].Attach.String(); got != c.want {
+			t.Errorf("beside %s on %s, exactness %d: %s, want %s", c.text, c.release, c.exact, got, c.want)
+		}
+	}
+}
+
 // Who may not read tracefs, or open perf events, has the programs of system calls that the kernel can preempt.
 //
 // > It preempts them also where startrace may not read tracefs or open perf events.

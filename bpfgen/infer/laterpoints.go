@@ -44,8 +44,13 @@ func (u *unit) earlierPoints(probe int) (list []tree.Point, known bool) {
 // finder finds the points of the plan's probes.
 func (u *unit) finder() *points.Finder {
 	return &points.Finder{Facts: u.facts, Programs: u.programs, Target: u.plan.Target, Unsafe: u.plan.Unsafe,
-		Exact: u.plan.Exact, Types: func() *ctypes.Types { return scriptTypes(u) },
+		Exact: u.plan.Exact, WithCalls: withCalls(u.plan), Types: func() *ctypes.Types { return scriptTypes(u) },
 		Late: u.late, Replaced: u.replaced, Now: u.earlier != nil && u.earlier.Now}
+}
+
+// withCalls reports whether probes of p have points of syscall:.
+func withCalls(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Probes, func(probe *plan.Probe) bool { return points.HasCalls(probe.Points) })
 }
 
 // InFiles reports whether probes of p have points in files of programs that can be found again in others.

@@ -1,7 +1,10 @@
 package points
 
 import (
+	"slices"
+
 	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/point"
 )
 
 // With --exact, ways to attach that miss no event where the kernel preempts programs, and the warning about others.
@@ -13,6 +16,25 @@ import (
 
 // mustMissNone reports whether ways must be taken that this kernel lets miss no call.
 func (s search) mustMissNone() bool { return s.Exact == plan.ExactAll && s.Facts.MissesCalls() }
+
+// tracepointMissesNone reports it of tracepoints of single system calls. A script that has points of syscall:, too, lets
+// each system call of the machine take the time of programs anyway.
+func tracepointMissesNone(s search) bool {
+	return s.mustMissNone() || s.WithCalls && callsMissNone(s.Finder)
+}
+
+// HasCalls reports whether some of a probe's points are of syscall:, whichever first() chooses.
+func HasCalls(list []plan.Point) bool {
+	return slices.ContainsFunc(list, func(p plan.Point) bool {
+		switch p := p.(type) {
+		case *plan.Pattern:
+			return kindOf(p).Family == point.SystemCalls
+		case *plan.Event:
+			return slices.ContainsFunc(p.Arms, func(a plan.Arm) bool { return HasCalls(a.Points) })
+		}
+		return false
+	})
+}
 
 // callsMissNone reports the same of syscall:, whose programs see all system calls in either form: the one that misses
 // none costs a tenth more. It wants perf events and files of tracefs, which not everybody may have.

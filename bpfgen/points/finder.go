@@ -39,6 +39,8 @@ type Finder struct {
 	Unsafe bool
 	// Exact says where no call may be missed on kernels that preempt programs (--exact).
 	Exact plan.Exactness
+	// WithCalls: the script has points of syscall:.
+	WithCalls bool
 	// Late: only points are wanted that are new since the plan was compiled, because a module was loaded.
 	Late bool
 	// Replaced is a file of programs that has become another one since: the points in it are wanted, all of which are

@@ -45,7 +45,7 @@ func (s search) tracepoints(p *plan.Pattern) []*Target {
 // tracepoint is the source of one.
 func (s search) tracepoint(name kernel.TracepointName) *Tracepoint {
 	tp := &Tracepoint{TracepointName: name}
-	if name.Group == "syscalls" && s.mustMissNone() {
+	if name.Group == "syscalls" && tracepointMissesNone(s) {
 		tp.Call, _ = kernel.SyscallByName(strings.TrimPrefix(name.Name, tp.side()+"_"))
 	}
 	return tp

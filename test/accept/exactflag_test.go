@@ -34,7 +34,7 @@ at_exit(lambda: print("counted", n.value))
 //
 // > | `tracepoint:syscalls:…` | misses none | can miss some | misses none |
 //
-// > With `--exact` `tracepoint:syscalls:` and spans of those miss nothing on these kernels, either.
+// > With `--exact` `tracepoint:syscalls:` and spans of those miss nothing on these kernels in any script.
 //
 // > `--no-exact` lets the kernel preempt the programs of `syscall:`, too, so that none holds up a thread that is more
 // > urgent.
@@ -60,6 +60,32 @@ func TestExactFlag(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Tools that see files read and written miss nothing of them, and say nothing of what the kernel skips, while programs
+// that write compete for the CPUs.
+//
+// > In a script that has `syscall:` points as well, `tracepoint:syscalls:` misses none either.
+func TestFileToolsMissNone(t *testing.T) {
+	compete(t)
+	n := scaled(4000)
+	writers := fmt.Sprintf(`sh -c 'for i in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=%s/$i bs=512 count=%d status=none &
+		done; wait'`, t.TempDir(), n)
+	e := startrace(t, script(t, `
+load("std/fileio.star", "fileio")
+writes, stores, sizes = count(), count(), total()
+def moved(e):
+    if e.write:
+        writes.add()
+        sizes.add(e.bytes)
+mine = lambda e: e.comm == "dd"
+probe(fileio.moved(), kernel = moved, where = mine)
+probe(fileio.stored(), kernel = lambda e: stores.add(), where = mine)
+at_exit(lambda: print("written", writes.value, sizes.value, stores.value))
+`), "-c", writers).ok(t)
+	if want := fmt.Sprintf("written %d %d 0\n", 8*n, 8*n*512); !strings.Contains(e.stdout, want) || e.skipped(t) > 0 {
+		t.Errorf("got %s, want %s; stderr: %s", e.stdout, want, e.stderr)
 	}
 }
 
