@@ -38,8 +38,7 @@ func rows() []builtin {
 		// Types, which a kernel half knows when it is compiled.
 		{name: "hasattr", unwalked: callHasOrGetAttr, user: hasOrGetAttr, traits: asksType},
 		{name: "getattr", unwalked: callHasOrGetAttr, user: hasOrGetAttr, traits: asksType},
-		{name: "type", gives: "string", traits: asksType,
-			instead: ": types are known when the script is compiled; hasattr tells points apart"},
+		{name: "type", kernel: callType, user: typeIn, gives: "string", traits: asksType},
 		{name: "dir", traits: asksType},
 		{name: "sizeof", kernel: callSizeof, user: ofName},
 

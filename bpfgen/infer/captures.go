@@ -3,7 +3,7 @@ package infer
 // Sets of what a user half takes of the event (captures), united where a variable is one of several values.
 
 func oneCapture(c capture) *captures {
-	return &captures{one: c, leads: !isText(c.v), points: c.v.typ().Leads()}
+	return &captures{one: c, leads: needsKernel(c.v), points: c.v.typ().Leads()}
 }
 
 // united are the captures of x and y.

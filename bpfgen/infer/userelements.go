@@ -15,13 +15,18 @@ import (
 // The elements of an array of structs, or of pointers to structs, are parts of the event. User space has their
 // addresses, so what a loop or an unpacking takes of them is read in the kernel, as that of p.sa[0] is.
 
-// partsOf are the elements of an array of the event that stands at x, if they lead to other parts; else nil.
+// partsOf are the elements of an array of the event that stands at x, or of a tuple of a kernel half, if they lead to
+// other parts that only the kernel half can read; else nil.
 func (u *userWalk) partsOf(x syntax.Expr, v uval) []uval {
-	if n := v.v.arrayLen(); !v.known || !v.part || n == 0 || n > maxUnroll {
+	if !v.known || !v.part {
+		return nil
+	}
+	tuple := v.v.comp && !v.v.isRecord()
+	if n := v.v.arrayLen(); (n == 0 || n > maxUnroll) && !tuple {
 		return nil
 	}
 	list, ok := u.b.elements(v.v, start(x))
-	if !ok || !innermostLeads(list[0]) {
+	if !ok || !tuple && !innermostLeads(list[0]) || tuple && !slices.ContainsFunc(list, needsKernel) {
 		return nil
 	}
 	out := make([]uval, len(list))

@@ -283,7 +283,7 @@ func (u *userWalk) indexedWhole(recv, i uval, x *syntax.IndexExpr) bool {
 		return false
 	}
 	if recv.v.comp {
-		return !recv.v.isRecord() && !slices.ContainsFunc(recv.v.elems, innermostLeads)
+		return !recv.v.isRecord() && !slices.ContainsFunc(recv.v.elems, needsKernel)
 	}
 	n := recv.v.arrayLen()
 	return n > 0 && n <= maxUnroll && u.partsOf(x.X, recv) == nil
@@ -333,6 +333,11 @@ func (u *userWalk) binary(x *syntax.BinaryExpr) uval {
 		u.keyed(r, l, start(x.X))
 	}
 	u.certain().checkBinary(x, l, r)
+	if value, ok := decidedByType(x.Op, l, r); ok {
+		u.capture(l)
+		u.capture(r)
+		return knownVal(boolVal(value)).after(l).after(r)
+	}
 	if x.Op == syntax.PERCENT {
 		u.certain().checkPercent(x, l, r)
 	}

@@ -26,7 +26,7 @@ func (x uval) holds() keeping {
 	out := x.held
 	if x.part {
 		out |= heldValues
-		if x.leads() {
+		if x.needsKernel() {
 			out |= heldStructs
 		}
 	}

@@ -169,7 +169,7 @@ func (u rounds) over(at syntax.Node, x syntax.Expr, loop loopBody) iterated {
 		}
 		return iterated{elems: v.elems, written: true}
 	}
-	if anyLeads(v.elems) {
+	if anyNeedsKernel(v.elems) {
 		wrong(start(x), "this loop goes over parts of the event, of which the kernel reads what is used: this handler "+
 			"has too many such rounds and calls, or at another point these are no parts of the event")
 	}
@@ -284,7 +284,11 @@ func (u rounds) clauses(x *syntax.Comprehension, list []syntax.Node) (bodies []u
 	}
 	switch c := list[0].(type) {
 	case *syntax.IfClause:
-		u.capture(u.asked(c.Cond))
+		asked := u.asked(c.Cond)
+		u.capture(asked)
+		if value, ok := u.truth(asked); ok && !value {
+			return nil
+		}
 		u.frame.open = true
 		return u.clauses(x, list[1:])
 	case *syntax.ForClause:

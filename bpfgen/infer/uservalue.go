@@ -10,6 +10,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/scope"
+	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -73,7 +74,7 @@ func undecided(list ...uval) uval {
 	out := uval{bits: commonWidth(list...), may: calleesOf(list), held: holdsOf(list...)}
 	for _, v := range list {
 		switch {
-		case v.leads():
+		case v.needsKernel():
 			out.part, out.caps = true, united(out.caps, v.caps)
 		case !v.fieldless():
 			return uval{bits: out.bits, may: out.may, held: out.held}
@@ -118,7 +119,44 @@ func (x uval) leads() bool {
 	return x.part && x.caps.lead()
 }
 
-// anyLeads reports whether a value has fields that only the kernel half can read.
+// needsKernel reports whether x is a part of the event of which the kernel reads what is taken of it. Of a record of
+// numbers and texts user space has all.
+func (x uval) needsKernel() bool {
+	if x.known {
+		return x.part && needsKernel(x.v)
+	}
+	return x.leads()
+}
+
+// needsKernel reports whether there are parts of v that only the kernel half can read.
+func needsKernel(v val) bool {
+	switch {
+	case v.comp:
+		return slices.ContainsFunc(v.elems, needsKernel)
+	case v.c != nil:
+		return !fold.Unchanging(v.c)
+	case v.obj != nil:
+		return innermostLeads(v)
+	}
+	return typeNeedsKernel(v.typ())
+}
+
+func typeNeedsKernel(t types.Type) bool {
+	if t.Kind == types.Tuple || t.Kind == types.Record {
+		return slices.ContainsFunc(t.Elems, typeNeedsKernel)
+	}
+	return !isText(exprVal(typed(t)))
+}
+
+// typed stands for a value of which only the type matters.
+func typed(t types.Type) *tree.Expr { return &tree.Expr{Type: t} }
+
+// anyNeedsKernel reports whether a value has parts that only the kernel half can read.
+func anyNeedsKernel(list []uval) bool {
+	return slices.ContainsFunc(list, func(v uval) bool { return v.needsKernel() || anyNeedsKernel(v.elems) })
+}
+
+// anyLeads reports whether a value has fields that the kernel half can read.
 func anyLeads(list []uval) bool {
 	for _, v := range list {
 		if v.leads() || anyLeads(v.elems) {

@@ -316,6 +316,8 @@ type uval struct {
 	first syntax.Expr
 	// typ is the interpreter's name of its type, where v is not known but that is.
 	typ string
+	// among are the texts of which it is one, where that is known.
+	among []string
 	// bits is the width of the field that it is, where user space decides which of some of the same width, or of the
 	// fields that it is a list of, else 0; of what is a text of Go where it is shown, it is the width of that.
 	bits int

@@ -1,0 +1,107 @@
+package accept
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// What stands in front of the expressions of sentParts: an event whose fields are tuples and records that a kernel half
+// has made.
+const sentEvent = `
+def sent(e):
+    n = e.args.error_code
+    return record(r0 = (record(x = n + 5, y = "a"), record(x = n + 2, y = "b")), t = ((n + 5, "a"), (2, "b")),
+                  r = record(a = n + 1, b = "r"), s = record(a = 2, b = "s"), q = n == 0, o = n == 1,
+                  deep = ((record(x = (n, 7)),), (record(x = (n + 1, 8)),)), i = n, c = "c" if n == 0 else "d")
+def one(e):
+    return e.r if e.q else e.s
+def other(e):
+    if e.o:
+        return e.r
+    return e.s
+def kind(x):
+    if type(x) == "int":
+        return x + 1
+    elif type(x) == "tuple":
+        return x[0]
+    elif type(x) in ("record", "list"):
+        return x.a
+    elif type(x) == "string":
+        return len(x)
+    elif type(x) == "function" or type(x) == "dict" or type(x) == "bytes":
+        return x.nothing
+    elif "NoneType" == type(x):
+        return x + 1
+    return x.nothing
+def rest(x):
+    if type(x) != "tuple":
+        return x + 1
+    return x[1]
+ev = event(("syscall:exit_group", sent))
+`
+
+// What a handler takes of tuples and records that a kernel half has sent, in loops and behind tests of types, is what
+// the interpreter takes of such values; which of two it takes may be decided in user space.
+var sentParts = []struct {
+	expr, want string
+	// kernel is set where a kernel half can compute it, too.
+	kernel bool
+}{
+	{"[y.x for y in e.r0]", "[5, 2]", false},
+	{"[y.x for y in e.r0 if y.y == 'b']", "[2]", false},
+	{"{y.y: y.x for y in e.r0}", `{"a": 5, "b": 2}`, false},
+	{"[(i, y.x) for i, y in enumerate(e.r0)]", "[(0, 5), (1, 2)]", false},
+	{"[(y.x, z[0]) for y, z in zip(e.r0, e.t)]", "[(5, 5), (2, 2)]", false},
+	{"[y.x for y in list(e.r0)]", "[5, 2]", false},
+	{"[y.x for y in reversed(e.r0)]", "[2, 5]", false},
+	{"[y.x for y in sorted(e.r0, key = lambda y: y.x)]", "[2, 5]", false},
+	{"[(y.x, z.x) for y in e.r0 for z in e.r0 if y.x != z.x]", "[(5, 2), (2, 5)]", false},
+	{"[a for a, b in e.t if b == 'a']", "[5]", false},
+	{"[(i, b) for i, (a, b) in enumerate(e.t)]", `[(0, "a"), (1, "b")]`, false},
+	{"[z for y in e.deep for w in y for z in w.x]", "[0, 7, 1, 8]", false},
+	{"[w.x[1] for (w,) in e.deep]", "[7, 8]", false},
+	{"(lambda l: [y.y for y in l])(e.r0)", `["a", "b"]`, false},
+	{"max(e.r0, key = lambda y: y.x).y", "a", false},
+	{"e.r0[e.i].x", "5", false},
+	{"(e.r if e.q else e.s).a", "1", true},
+	{"(e.r if e.o else e.s).a", "2", true},
+	{"(e.r or e.s).b", "r", true},
+	{"(e.q and e.s).a if e.q else 0", "2", false},
+	{"((e.o and e.t) or e.r0)[1].x", "2", false},
+	{"(lambda r: r)(e.r).a", "1", true},
+	{"one(e).a + other(e).a", "3", true},
+	{"kind(e.t[0])", "5", true},
+	{"kind(e.r)", "1", true},
+	{"kind(e.i)", "1", true},
+	{"kind(e.c)", "1", true},
+	{"[kind(x) for x in (e.t[0], e.r, e.i, e.c)]", "[5, 1, 1, 1]", false},
+	{"rest(e.t)[1]", "b", true},
+	{"e.t + 1 if type(e.t) == 'int' else 3", "3", true},
+	{"3 if type(e.t) != 'int' else e.t + 1", "3", true},
+	{"type(e.t) == 'int' and e.t + 1", "False", true},
+	{"type(e.t) != 'int' or e.t + 1", "True", true},
+	{"not type(e.t) == 'tuple' and e.t.nothing", "False", true},
+	{"e.t.nothing if hasattr(e.t, 'nothing') else 4", "4", true},
+	{"[x.a for x in (e.t, e.r) if type(x) == 'record']", "[1]", false},
+	{"type(e.t) in ('tuple', 'list')", "True", true},
+	{"type(e.r) not in ['int', 'string']", "True", false},
+}
+
+// > A loop goes over a tuple of records that was sent as it does over a constant one.
+func TestPartsThatWereSent(t *testing.T) {
+	needTracing(t)
+	var all strings.Builder
+	all.WriteString(sentEvent)
+	var want []string
+	for i, p := range sentParts {
+		fmt.Fprintf(&all, "probe(ev, lambda e: printf(\"u%d %%s\\n\", str(%s)))\n", i, p.expr)
+		want = append(want, fmt.Sprintf("u%d %s", i, p.want))
+		if p.kernel {
+			fmt.Fprintf(&all, "probe(ev, lambda e: printf(\"k%d %%s\\n\", str(e.value)), kernel = lambda e: %s)\n", i, p.expr)
+			want = append(want, fmt.Sprintf("k%d %s", i, p.want))
+		}
+	}
+	e := startrace(t, "-q", script(t, all.String()), "-c", "true").ok(t)
+	equalLines(t, lines(e.stdout), want)
+}
