@@ -46,7 +46,8 @@ import (
 // All fields are sent at each event, also those that only one way through the function needs.
 
 func newProjection(r *placedFunc) *projection {
-	return &projection{placed: r, half: plan.NewUserHalf(r.fn), sites: map[copySite]int{}, shown: map[copySite]bool{}}
+	return &projection{placed: r, half: plan.NewUserHalf(r.fn), sites: map[copySite]int{}, shown: map[copySite]bool{},
+		each: map[syntax.Expr]syntax.Expr{}, plainly: map[copySite]bool{}}
 }
 
 // capture makes the value at a site a field of the record.

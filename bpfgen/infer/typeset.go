@@ -20,7 +20,7 @@ import (
 // the branch is not walked where x is a tuple: there x + 1 would be an error. User space still computes the condition.
 
 // typesOf are the names that type() may give for v in user space, nil where they are not known.
-func (b *body) typesOf(v val) (names []string) {
+func typesOf(b *body, v val) (names []string) {
 	switch {
 	case v.c != nil:
 		return constTypes(v.c)
@@ -97,7 +97,7 @@ func typesOfType(t types.Type) []string {
 // callType is type(x) in a kernel half, where it is known.
 func callType(b *body, args []arg, pos plan.Pos) val {
 	a := want(args, 1, 1, "type(x)", pos)
-	names := b.typesOf(a[0])
+	names := typesOf(b, a[0])
 	if len(names) != 1 || mayChange(a[0].c) {
 		refuse(pos, "the type of this is not known when the script is compiled: hasattr tells points apart, and "+
 			"x == None and x == FAULT say what it is not")
@@ -124,7 +124,7 @@ func (u *userWalk) typesOf(x uval) []string {
 	case x.fn != nil:
 		return []string{"function"}
 	case x.known && x.part:
-		return u.b.typesOf(x.v)
+		return typesOf(u.b, x.v)
 	case x.known:
 		return constTypes(x.v.c)
 	case slices.Contains([]string{"tuple", "list", "dict"}, x.typ) && !x.part:

@@ -165,6 +165,9 @@ func (u *userWalk) ident(id *syntax.Ident) uval {
 }
 
 func (u *userWalk) dot(x *syntax.DotExpr) uval {
+	if to := u.ofEach(x); to != nil {
+		return u.expr(to)
+	}
 	if !changing[x.Name.Name] {
 		u.onlyAsks(x.X)
 	}
@@ -215,6 +218,9 @@ func (u *userWalk) fieldOrNone(x *syntax.DotExpr, recv uval) (field val, ok bool
 }
 
 func (u *userWalk) index(x *syntax.IndexExpr) uval {
+	if to := u.ofEach(x); to != nil {
+		return u.expr(to)
+	}
 	u.onlyAsks(x.X)
 	recv := u.expr(x.X)
 	i := u.expr(x.Y)

@@ -91,6 +91,10 @@ type projection struct {
 	sites map[copySite]int
 	// elements are expressions for the elements of arrays in the event, by where the array stands in the function.
 	elements map[copySite][]syntax.Expr
+	// each has what is walked instead of a field or an element of one of two values (see ofeach.go), and plainly where
+	// such a one stays as it is.
+	each    map[syntax.Expr]syntax.Expr
+	plainly map[copySite]bool
 	// siteName is the expression of each slot as a field's name.
 	siteName []string
 	// trial is set while a statement is walked only to see whether the kernel could do what it does: that walk is taken

@@ -21,6 +21,8 @@ type UserHalf struct {
 	// is not needed: the right side of `sk = e.args.sk`, an argument that
 	// passes e on. They become None.
 	Drop map[syntax.Expr]bool
+	// Instead says what stands in the place of others: a.x if c else b.x for (a if c else b).x.
+	Instead map[syntax.Expr]syntax.Expr
 	// Moved are statements that the kernel half runs, before it sends the event.
 	Moved map[syntax.Stmt]bool
 	// Calls says which calls go to a copy made for their arguments, where a
@@ -91,8 +93,9 @@ func NewUserHalf(fn *Func) *UserHalf {
 func (h *UserHalf) Part() *UserHalf {
 	return &UserHalf{
 		Fn: h.Fn, Slots: map[syntax.Expr]int{}, First: map[syntax.Expr]syntax.Expr{}, Drop: map[syntax.Expr]bool{},
-		Moved: map[syntax.Stmt]bool{},
-		Calls: map[*syntax.CallExpr]*UserHalf{}, Nested: h.Nested, Rounds: map[syntax.Node][]*UserHalf{},
+		Instead: map[syntax.Expr]syntax.Expr{},
+		Moved:   map[syntax.Stmt]bool{},
+		Calls:   map[*syntax.CallExpr]*UserHalf{}, Nested: h.Nested, Rounds: map[syntax.Node][]*UserHalf{},
 		Copies: map[syntax.Node][]*Copy{}, To: map[*syntax.CallExpr]*Copy{},
 		Choices: map[*syntax.CallExpr]*Choices{}, Bundles: map[syntax.Node]*Bundle{},
 		Widths: map[syntax.Expr]int{}, Spread: map[syntax.Expr][]syntax.Expr{},

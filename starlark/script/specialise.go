@@ -274,6 +274,9 @@ func (c *copying) value(e syntax.Expr) (syntax.Expr, bool) {
 	if c.half.Drop[e] {
 		return &syntax.Ident{NamePos: syntax.Start(e), Name: "None"}, true
 	}
+	if to := c.half.Instead[e]; to != nil {
+		return c.cloner().one(to), true
+	}
 	switch e := e.(type) {
 	case *syntax.Comprehension:
 		return c.comprehension(e)

@@ -88,7 +88,6 @@ var sentParts = []struct {
 	{"type(e.r) not in ['int', 'string']", "True", false},
 }
 
-// > A loop goes over a tuple of records that was sent as it does over a constant one.
 func TestPartsThatWereSent(t *testing.T) {
 	needTracing(t)
 	var all strings.Builder
@@ -98,10 +97,70 @@ func TestPartsThatWereSent(t *testing.T) {
 		fmt.Fprintf(&all, "probe(ev, lambda e: printf(\"u%d %%s\\n\", str(%s)))\n", i, p.expr)
 		want = append(want, fmt.Sprintf("u%d %s", i, p.want))
 		if p.kernel {
-			fmt.Fprintf(&all, "probe(ev, lambda e: printf(\"k%d %%s\\n\", str(e.value)), kernel = lambda e: %s)\n", i, p.expr)
+			fmt.Fprintf(&all, "probe(ev, lambda e: printf(\"k%d %%s\\n\", str(e.value)), kernel = lambda e: %s)\n", i,
+				p.expr)
 			want = append(want, fmt.Sprintf("k%d %s", i, p.want))
 		}
 	}
 	e := startrace(t, "-q", script(t, all.String()), "-c", "true").ok(t)
 	equalLines(t, lines(e.stdout), want)
+}
+
+// ofEach takes fields of one of two structs, which user space or the kernel decides, and compares them with those of
+// each.
+const ofEach = `
+known = {1: 2}
+no = 5 in known
+def both(e):
+    p, n = e.args.prev, e.args.next
+    return [
+        (p if e.pid % 2 else n).pid == (p.pid if e.pid % 2 else n.pid),
+        (p or n).pid == p.pid, (p and n).pid == n.pid, (n and p).comm == p.comm,
+        (p if e.cpu < 0 else n).comm == n.comm, (p if e.cpu >= 0 else n).real_parent.pid == p.real_parent.pid,
+        ((p if e.cpu < 0 else n) if e.cpu < 0 else p).pid == p.pid,
+        ((p if e.cpu < 0 else n).real_parent if e.cpu >= 0 else p).pid == n.real_parent.pid,
+        (lambda x: x)(p).pid == p.pid,
+        (p if e.cpu < 0 else None or n).pid == n.pid,
+    ]
+def user(e):
+    p, n = e.args.prev, e.args.next
+    def g(k):
+        return (p if k else n).pid
+    q = (p if known else n).pid
+    (p if known else n).pid
+    return [
+        (p if known else n).pid == p.pid, (p if 5 in known else n).real_parent.pid == n.real_parent.pid,
+        (p if 5 in known else n).comm == n.comm, (p if known else None).pid == p.pid,
+        ((p if known else n) if 5 in known else n).pid == n.pid,
+        ((p if known else n).real_parent if known else n).pid == p.real_parent.pid,
+        [(t if known else n).pid == p.pid for t in (p, p)] == [True, True],
+        [(p if (i + e.cpu * 0) in known else n).pid == (n if i == 0 else p).pid for i in range(2)] == [True, True],
+        q == p.pid, g(known) == p.pid, g(5 in known) == n.pid,
+        (lambda k: (p if k else n).pid)(5 in known) == n.pid,
+        ((p if known else n) and n).pid == n.pid, (no or n).pid == n.pid if no else True,
+    ]
+def kernel(e):
+    p, n = e.args.prev, e.args.next
+    return EACH
+def once(e):
+    print("user", [i for i, x in enumerate(both(e) + user(e)) if not x], len(both(e)) + len(user(e)))
+    print("kernel", [i for i, x in enumerate(e.value) if not x], len(e.value))
+    exit()
+probe("rawtracepoint:sched_switch", once, kernel = kernel)
+`
+
+// > What is taken of one of two parts is read of each of them: `(a if c else b).pid` is `a.pid if c else b.pid`, and
+// > `(a or b).pid` is `a.pid if a else b.pid`.
+func TestPartOfOneOfTwo(t *testing.T) {
+	needTracing(t)
+	text := strings.Replace(ofEach, "EACH", each(ofEach), 1)
+	e := startrace(t, "-q", script(t, text), "-c", "sleep 0.1").ok(t)
+	equalLines(t, lines(e.stdout), []string{"user [] 24", "kernel [] 10"})
+}
+
+// each is the first list of a script, as a tuple.
+func each(text string) string {
+	_, rest, _ := strings.Cut(text, "return [")
+	list, _, _ := strings.Cut(rest, "\n    ]")
+	return "(" + list + "\n    )"
 }
