@@ -6,6 +6,8 @@ import (
 	"github.com/startrace/startrace/bpfgen/refusal"
 )
 
+// Fields and elements of one of two parts of the event, as of `(a if c else b).x` in user halves.
+//
 // What is taken of one of two structs is taken of each of them in the kernel, and user space decides which of both it
 // gets. So
 //

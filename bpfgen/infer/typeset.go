@@ -12,6 +12,8 @@ import (
 	"github.com/startrace/startrace/internal/wire"
 )
 
+// The names that type() can give for a value, so that branches behind a test for another type are not walked.
+//
 // What type() gives is mostly known when the script is compiled, or at least what it does not give. So of
 //
 //	if type(x) == "int":
