@@ -17,8 +17,8 @@ import (
 // mustMissNone reports whether ways must be taken that this kernel lets miss no call.
 func (s search) mustMissNone() bool { return s.Exact == plan.ExactAll && s.Facts.MissesCalls() }
 
-// tracepointMissesNone reports it of tracepoints of single system calls. A script that has points of syscall:, too, lets
-// each system call of the machine take the time of programs anyway.
+// tracepointMissesNone reports it of tracepoints of single system calls. A script that has points of syscall:, too,
+// lets each system call of the machine take the time of programs anyway.
 func tracepointMissesNone(s search) bool {
 	return s.mustMissNone() || s.WithCalls && callsMissNone(s.Finder)
 }
