@@ -67,6 +67,8 @@ func (u *unit) walksStacks() {
 		TGID:           at("task_struct", "tgid"),
 		Utask:          at("task_struct", "utask"),
 		Instances:      at("uprobe_task", "return_instances"),
+		Copy:           at("uprobe_task", "xol_vaddr"),
+		Copied:         at("uprobe_task", "vaddr"),
 		InstanceStack:  at("return_instance", "stack"),
 		InstanceReturn: at("return_instance", "orig_ret_vaddr"),
 		InstanceNext:   at("return_instance", "next"),

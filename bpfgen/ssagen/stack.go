@@ -92,6 +92,9 @@ func (b stacks) byFramePointers(m *region, n, space int64, none func()) *ir.Valu
 	user := space != 0
 	count := b.framesBehind(m, n, space|b.skipped(user))
 	b.unless(ir.SLE, count, 0, none)
+	if user && b.Tree.Walk.Steps() && !b.prog.Attach.Kind().InUser() {
+		b.Store(8, b.addr(m, 0), wire.StackAddrs, b.stepped(b.Load(8, b.addr(m, 0), wire.StackAddrs)))
+	}
 	if n > 1 && b.lacksCaller(user) {
 		count = b.withReturn(m, count, n, space)
 	}

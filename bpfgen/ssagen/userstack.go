@@ -166,7 +166,7 @@ func (b stacks) start(w *unwind.Walk, without func()) {
 // registersAt are those of a struct pt_regs at saved, of which at reads a word by regs.
 func (b stacks) registersAt(regs, saved *ir.Value, at func(*ir.Value, int64) *ir.Value) unwind.Registers {
 	r := unwind.Registers{Saved: saved,
-		PC: at(regs, b.Arch.IP), SP: at(regs, int64(b.Arch.SP)), FP: at(regs, b.Arch.FP)}
+		PC: b.stepped(at(regs, b.Arch.IP)), SP: at(regs, int64(b.Arch.SP)), FP: at(regs, b.Arch.FP)}
 	if b.Arch.Link != 0 {
 		r.Link = at(regs, b.Arch.Link)
 	}
@@ -187,7 +187,7 @@ func (b stacks) startByTask(w *unwind.Walk, without func()) {
 	}
 	b.unlessOfUser(saved, at, without)
 	r := b.registersAt(saved, saved, at)
-	r.Behind = b.behindSyscall(saved, r.PC)
+	r.Behind = b.behindSyscall(saved, at(saved, b.Arch.IP)) // a copy of the instruction has it without a breakpoint
 	w.Start(r)
 }
 
@@ -264,7 +264,7 @@ func (b stacks) markFirst(m *region) {
 	if saved, at := b.taskRegisters(); saved != nil {
 		b.unlessOfUser(saved, at, end)
 		first := b.Load(8, b.addr(m, 0), wire.StackAddrs)
-		mark := b.Imm(ir.OpShl, b.behindSyscall(saved, first), 63)
+		mark := b.Imm(ir.OpShl, b.behindSyscall(saved, at(saved, b.Arch.IP)), 63)
 		b.Store(8, b.addr(m, 0), wire.StackAddrs, b.Op(ir.OpOr, first, mark))
 	}
 	b.jump(done)

@@ -290,6 +290,9 @@ type WalkOffsets struct {
 	// Utask is the pointer to what uprobes know of the task, in struct task_struct. Instances is the pointer there to
 	// the innermost call whose return address the kernel has replaced.
 	Utask, Instances int64
+	// Copy is where the copy of an instruction lies that the thread steps through, 0: it does not, and Copied where the
+	// instruction itself lies, in struct uprobe_task.
+	Copy, Copied int64
 	// InstanceStack is where such a call begins on the stack, InstanceReturn its return address, and InstanceNext the
 	// pointer to the call around it, in struct return_instance.
 	InstanceStack, InstanceReturn, InstanceNext int64
@@ -323,6 +326,9 @@ type AreaOffsets struct {
 
 // Records reports whether it is known where the kernel keeps return addresses that it has replaced.
 func (w *WalkOffsets) Records() bool { return w.Utask != 0 && w.InstanceReturn != 0 }
+
+// Steps reports whether it is known where the kernel keeps what instruction a thread steps through a copy of.
+func (w *WalkOffsets) Steps() bool { return w.Utask != 0 && w.Copy != 0 && w.Copied != 0 }
 
 // A CompatMark is a word of 4 bytes at Offset, in bytes, in struct task_struct. While the thread is in a system call of
 // the 32-bit interface, the bits of Mask in that word are not 0.
