@@ -26,7 +26,7 @@ name, and for another pointer None.`),
 	label("signal", "signal(n)", "The name of a signal: SIGTERM."),
 	label("syscall_name", "syscall_name(n)",
 		`The name of a system call by its number. A call of a program of 32 bits has the number there plus 1024. A
-number of a call without a name reads as syscall_1000, one that is no C int as syscall_?.`),
+number of a call without a name reads as syscall_1000, one that is no C int, or the least one, as syscall_?.`),
 	label("ksym", "ksym(addr)", "The kernel function at an address."),
 	{
 		Name: "usym", Family: "labels",

@@ -85,12 +85,18 @@ func callNames(b *body, args []arg, pos plan.Pos) val {
 		family = s
 	}
 	if family == "" {
+		if a[0].isAbsent() { // at a point without the field, whose type tells the family elsewhere
+			return a[0]
+		}
 		wrong(pos, needsFamily)
 	}
 	return b.labelled(a[0], "names:"+family, pos)
 }
 
 const needsFamily = `names needs a family here: names(v, "O_"), names(v, "tcp_state")`
+
+// isAbsent reports whether v is None, whatever the event.
+func (v val) isAbsent() bool { return v.isNone() || v.expr != nil && v.expr.Type.Kind == types.None }
 
 // enumOf is the enum that is the type of the field v, "" where it is none.
 func (b *body) enumOf(v val) string {

@@ -155,6 +155,9 @@ func namesOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	if v.part && v.known && u.b.enumOf(v.v) != "" {
 		return u.partVal(x, callNames(u.b, []arg{{"", v.v, start(x.Args[0])}}, x.Lparen))
 	}
+	if v.known && v.v.isAbsent() {
+		return v
+	}
 	wrong(x.Lparen, needsFamily)
 	return uval{}
 }

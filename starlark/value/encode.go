@@ -300,6 +300,9 @@ func labelWords(label string) string {
 	case "point", "syscall_point":
 		return "the name of a point"
 	case "names":
+		if strings.HasPrefix(of, "#") { // an enum by the number of its type, which scripts do not see
+			return "names(…)"
+		}
 		return fmt.Sprintf("names(…, %q)", of)
 	case "strftime":
 		return fmt.Sprintf("strftime(%q, …)", of)
