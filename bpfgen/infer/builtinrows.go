@@ -96,7 +96,7 @@ func rows() []builtin {
 		{name: "span", deed: Declares}, {name: "limits", deed: Declares}, {name: "types", deed: Declares},
 		{name: "struct", deed: Declares},
 		{name: "usage", deed: Declares},
-		{name: "expression", deed: Declares}, {name: "spelling", deed: Declares},
+		{name: "expression", deed: Declares}, {name: "spelling", deed: Declares}, {name: "is_duration", deed: Declares},
 		{name: "flag", deed: Declares, instead: ": give it a name at the top, outside of the function"},
 		{name: "table"}, {name: "cell"}, {name: "count"}, {name: "total"}, {name: "mean"}, {name: "lowest"},
 		{name: "highest"}, {name: "stats"}, {name: "hist"}, {name: "lhist"}, {name: "quantiles"}, {name: "group"},

@@ -60,12 +60,25 @@ func (b texts) equalConst(s *str, c string, then, els *ir.Block) {
 		b.equalBytes(func(off int64) (*ir.Value, int64) { return b.strAddr(s, 0), off }, pad(c), els)
 		b.cond(constBool(true), then, els)
 	default:
+		b.longEnough(s, len(c), els)
 		on := b.NewBlock()
 		b.BranchImm(ir.EQ, s.n, int64(len(c)), on, els)
 		b.Begin(on)
 		b.equalBytes(func(off int64) (*ir.Value, int64) { return b.strAddr(s, 0), off }, c, els)
 		b.cond(constBool(true), then, els)
 	}
+}
+
+// longEnough goes to els where s is shorter than n bytes, before its length is compared with n. A string that came to a
+// join can have less memory than its room, and then its length is never n. Older verifiers (5.10) do not conclude that
+// from the range of the length, and follow the way on which it is n into memory that is not there; of < they know it.
+func (b texts) longEnough(s *str, n int, els *ir.Block) {
+	if s.mem != nil {
+		return
+	}
+	long := b.NewBlock()
+	b.BranchImm(ir.UGE, s.n, int64(n), long, els)
+	b.Begin(long)
 }
 
 // isShorter reports whether s has less room than a constant. Bytes may fill all of their room; a string without a

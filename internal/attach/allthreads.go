@@ -16,14 +16,17 @@ import (
 // inAllThreads makes a system call in each thread of this process. Go's runtime sends each of them a signal for that,
 // and waits without end for one that the kernel does not take as too many are pending (`ulimit -i`,
 // RLIMIT_SIGPENDING). So that limit is lifted meanwhile, and where it cannot be, it is tried before.
-func inAllThreads(call, arg1, arg2 uintptr) error {
+//
+// The arguments are pointers, so that what they point to stays where it is: as numbers the garbage collector would not
+// know them, and move the stack on which that lies before the call.
+func inAllThreads(call uintptr, arg1, arg2 unsafe.Pointer) error {
 	if restore, ok := raise(unix.RLIMIT_SIGPENDING); ok {
 		defer restore()
 	}
 	if err := tryQueue(mostThreads()); err != nil {
 		return err
 	}
-	if _, _, errno := syscall.AllThreadsSyscall(call, arg1, arg2, 0); errno != 0 {
+	if _, _, errno := syscall.AllThreadsSyscall(call, uintptr(arg1), uintptr(arg2), 0); errno != 0 {
 		return errno
 	}
 	return nil

@@ -46,7 +46,7 @@ func DropPrivileges(admin bool) error {
 		data[i] = unix.CapUserData{Effective: uint32((held.Effective & keep) >> (32 * i)),
 			Permitted: uint32((held.Permitted & keep) >> (32 * i))}
 	}
-	err = inAllThreads(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&hdr)), uintptr(unsafe.Pointer(&data[0])))
+	err = inAllThreads(unix.SYS_CAPSET, unsafe.Pointer(&hdr), unsafe.Pointer(&data))
 	if err != nil {
 		return fmt.Errorf("give up capabilities: %w", err)
 	}

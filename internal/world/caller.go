@@ -79,12 +79,15 @@ func readableBy(uid int, groups []uint32, name string) bool {
 	if len(groups) == 0 {
 		groups = []uint32{nobody}
 	}
-	for _, call := range [][3]uintptr{
-		{unix.SYS_SETGROUPS, uintptr(len(groups)), uintptr(unsafe.Pointer(&groups[0]))},
+	_, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(groups)), uintptr(unsafe.Pointer(&groups[0])), 0)
+	if errno != 0 {
+		return false
+	}
+	for _, call := range [][2]uintptr{
 		{unix.SYS_SETFSGID, uintptr(groups[0])},
 		{unix.SYS_SETFSUID, uintptr(uid)}, // gives up CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH (capabilities(7))
 	} {
-		if _, _, errno := unix.RawSyscall(call[0], call[1], call[2], 0); errno != 0 {
+		if _, _, errno := unix.RawSyscall(call[0], call[1], 0, 0); errno != 0 {
 			return false
 		}
 	}
