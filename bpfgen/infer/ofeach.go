@@ -74,18 +74,30 @@ func (u *userWalk) leadsFurther(x syntax.Expr) (leads bool) {
 	defer func() { u.proj.trial, u.frame.open = trial, open }()
 	r := refusal.Attempt(func() {
 		v := u.expr(x)
-		if v.known {
-			return
-		}
 		switch x := x.(type) {
 		case *syntax.CondExpr:
+			if v.known { // which of both is known, and what decides it is called all the same
+				leads = v.needsKernel() && hasCalls(x.Cond)
+				return
+			}
 			leads = u.expr(x.True).needsKernel() || u.expr(x.False).needsKernel()
 		case *syntax.BinaryExpr:
 			asked := u.expr(x.X)
-			leads = (asked.needsKernel() || u.expr(x.Y).needsKernel()) && !mayFail(x.X, asked)
+			leads = !v.known && (asked.needsKernel() || u.expr(x.Y).needsKernel()) && !mayFail(x.X, asked) &&
+				!hasCalls(x.X)
 		}
 	})
 	return leads && r == nil
+}
+
+// hasCalls reports whether there is a call in x: of a function that nobody knows to do nothing else.
+func hasCalls(x syntax.Expr) (found bool) {
+	syntax.Walk(x, func(n syntax.Node) bool {
+		_, is := n.(*syntax.CallExpr)
+		found = found || is
+		return !found
+	})
+	return found
 }
 
 // taken is x of each of the two values that one may be.

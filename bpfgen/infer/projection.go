@@ -47,7 +47,7 @@ import (
 
 func newProjection(r *placedFunc) *projection {
 	return &projection{placed: r, half: plan.NewUserHalf(r.fn), sites: map[copySite]int{}, shown: map[copySite]bool{},
-		each: map[syntax.Expr]syntax.Expr{}, plainly: map[copySite]bool{}}
+		each: map[syntax.Expr]syntax.Expr{}, plainly: map[copySite]bool{}, valued: map[copySite]bool{}}
 }
 
 // capture makes the value at a site a field of the record.
@@ -139,15 +139,31 @@ func (p *projection) finish() {
 	}
 }
 
-// finishDrops decides which expressions have no value in user space.
+// finishDrops decides which expressions have no value in user space. Of
+//
+//	x = e.args.p if hasattr(e.args, "p") else 5
+//	print(x.a if hasattr(e.args, "p") else x)
+//
+// that is e.args.p alone, not the right side: at points without p it is 5.
 func (p *projection) finishDrops() {
 	seen, unsent := map[*captures]bool{}, map[*captures]bool{}
 	for _, d := range p.drops {
 		// All that it is made of: one of them may be sent for another use.
 		_, ok := d.half.Slots[d.x]
-		if !d.v.caps.sent(seen, unsent) && !ok {
+		switch {
+		case d.v.caps.sent(seen, unsent) || ok:
+		case p.valued[copySite{d.half, unparen(d.x)}]:
+			d.v.caps.each(map[*captures]bool{}, dropUnsent)
+		default:
 			d.half.Drop[unparen(d.x)] = true
 		}
+	}
+}
+
+// dropUnsent drops what a capture stands for, where the record does not have it.
+func dropUnsent(c capture) {
+	if _, sent := c.half.Slots[c.site]; !sent {
+		c.half.Drop[unparen(c.site)] = true
 	}
 }
 

@@ -394,6 +394,9 @@ func hasOrGetAttr(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	field := u.expr(x.Args[1])
 	s, ok := field.v.constStr()
 	if !recv.part || !recv.known || !ok || isText(recv.v) || isRecord(recv.v) {
+		if ok && recv.part && !recv.known && recv.caps.lead() {
+			u.frame.chooses(&chosenArg{asked: x, name: s})
+		}
 		u.capture(recv)
 		more := u.calling().captureArgs(x.Args[1:])
 		if v, is := wasField(recv, s); is && ok && len(v.callees()) > 0 {

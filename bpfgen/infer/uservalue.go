@@ -271,6 +271,9 @@ func (c *chosenArg) refuse() {
 	case c.field != nil:
 		wrong(c.field.Name.NamePos, "user space decides which part of the event this is: take .%s of each part "+
 			"before", c.field.Name.Name)
+	case c.asked != nil:
+		wrong(c.asked.Lparen, "user space decides which part of the event this is: ask each part before for its .%s",
+			c.name)
 	case c.element != nil:
 		wrong(c.element.Lbrack, "user space decides which pointer this is: take the element of each before")
 	case c.shared != nil:
@@ -291,6 +294,8 @@ func (u *userWalk) mayDrop(half *plan.UserHalf, x syntax.Expr, v uval) {
 		u.capture(v)
 	case v.part:
 		u.proj.drops = append(u.proj.drops, drop{half, x, v})
+	default:
+		u.proj.valued[copySite{half, unparen(x)}] = true
 	}
 }
 

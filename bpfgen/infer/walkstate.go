@@ -95,6 +95,9 @@ type projection struct {
 	// such a one stays as it is.
 	each    map[syntax.Expr]syntax.Expr
 	plainly map[copySite]bool
+	// valued are the expressions that have a value of user space at some point, so that they stay at others, where they
+	// are parts of the event whose value is not needed.
+	valued map[copySite]bool
 	// siteName is the expression of each slot as a field's name.
 	siteName []string
 	// trial is set while a statement is walked only to see whether the kernel could do what it does: that walk is taken
@@ -459,6 +462,9 @@ type chosenArg struct {
 	at *syntax.IndexExpr
 	// field is the field, nil where it is an e.args[i].
 	field *syntax.DotExpr
+	// asked is a hasattr() or getattr() of a field of that name, nil where it is none.
+	asked *syntax.CallExpr
+	name  string
 	// element is the element of a pointer, nil where it is none.
 	element *syntax.IndexExpr
 	// call is a call of which user space chooses the function, nil where it is none.

@@ -28,7 +28,9 @@ func (s *Shared) measureNames() {
 			tree.WalkBlock(body, func(*tree.Stmt) {}, measure)
 		}
 	}
-	s.NamesCut = slices.ContainsFunc(s.Tree.Names, func(name string) bool { return len(name) >= s.NameRoom })
+	long := func(name string) bool { return len(name) >= s.NameRoom }
+	s.NamesCut = slices.ContainsFunc(s.Tree.Names, long) ||
+		slices.ContainsFunc(kernel.SyscallNames(), func(name string) bool { return long("syscall:" + name) })
 }
 
 // NameRows are the entries of MapNames: of the names of the unit, and of all system calls.

@@ -150,6 +150,11 @@ def handler(e):
     ret = e.ret
     own = e.args.s if hasattr(e.args, "s") else "no s"
     first, second = (e.ret, e.func)
+    led = e.task if hasattr(e.args, "s") else "none"
+    seen = led.pid > 0 if hasattr(e.args, "s") else led
+    given = (lambda x: x.pid > 0 if hasattr(e.args, "s") else x)(e.task if hasattr(e.args, "s") else "text")
+    if (seen, given) != ((True, True) if hasattr(e.args, "s") else ("none", "text")):
+        print("wrong", seen, given)
     print(second, kind(e.ret), kind(ret), kind(first), [kind(v) for v in (e.ret,)][0], kind(own), own)
 
 probe("ufunc:BIN:{of_one,of_pair,of_none,of_number,main}", handler)

@@ -140,6 +140,37 @@ at_exit(lambda: print(sorted([(k[:12], len(k), c) for k, c in n.items()])))
 	e.has(t, `\[\("forms", 5, \d+\), \("signs", 5, \d+\), \("uprobe:/tmp/…", 12, \d+\)\]`)
 }
 
+// A name of a system call that is cut is another key than the whole string of the same bytes.
+func TestCutCallsBesideTexts(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "-q", "--str-max", "7", script(t, `
+n = count()
+probe("syscall:{newfstatat,fstat,exit_group}", lambda e: n[e.func].add())
+probe("syscall:openat", lambda e: n[e.args.filename].add(), where = lambda e: e.args.filename.startswith("exit"))
+at_exit(lambda: print(sorted([(str(k), c) for k, c in n.items() if k.startswith("exit")])))
+`), "-c", "cat exit_gr exit_group")
+	e.has(t, `\[\("exit_gr", 1\), \("exit_gr…", 2\)\]`)
+}
+
+// A cell that begins with a text has that text beside names, too.
+func TestCellsOfNamesBegin(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, script(t, `
+last, pair, n = cell(""), cell(("none", 0)), count()
+def calls(e):
+    n["last", last.get(), e.func].add()
+    n["pair", pair.get()[0], e.func].add()
+    last.set(e.func)
+    pair.set((e.func, 1))
+probe("syscall:{close,exit_group}", calls)
+at_exit(lambda: print(sorted([k for k in dict(n.items()) if k[1] in ("", "none")])))
+`), "-c", "sleep 0").ok(t)
+	e.has(t, `\[\("last", "", "close"\), \("pair", "none", "close"\)\]`)
+	if strings.Contains(e.stderr, "ended early") {
+		t.Error(e.stderr)
+	}
+}
+
 // > One that user code alone has put into a container ends a handler in a kernel half that wants its text.
 func TestNameOfUserCodeBesideTexts(t *testing.T) {
 	path := calledForms(t)

@@ -158,6 +158,51 @@ func TestPartOfOneOfTwo(t *testing.T) {
 	equalLines(t, lines(e.stdout), []string{"user [] 24", "kernel [] 10"})
 }
 
+// calledOnce counts the calls of what decides which of two parts is taken: it is called once, as in the interpreter.
+const calledOnce = `
+calls = []
+def yes(e):
+    calls.append(1)
+    return True
+def never(e):
+    calls.append(1)
+    return e.ret == 12345
+def handler(e):
+    p, n = e.task, e.task.real_parent
+    one = (p if yes(e) else n).pid
+    other = (n if never(e) else p).pid
+    print(one == p.pid, other == p.pid, (p if never(e) else n).comm == n.comm,
+          ((n if yes(e) else p) if yes(e) else p).pid == n.pid, len(calls))
+    exit()
+probe("syscall:exit_group", handler)
+`
+
+// > What is taken of one of two parts is read of each of them: `(a if c else b).pid` is `a.pid if c else b.pid`, and
+// > `(a or b).pid` is `a.pid if a else b.pid`.
+func TestPartIsChosenOnce(t *testing.T) {
+	needTracing(t)
+	e := startrace(t, "-q", script(t, calledOnce), "-c", "true").ok(t)
+	equalLines(t, lines(e.stdout), []string{"True True True True 5"})
+}
+
+// Which part of the event it is may be decided in user space only where the kernel reads all that is taken, once.
+func TestPartsThatUserSpaceChooses(t *testing.T) {
+	needTracing(t)
+	for expr, want := range map[string]string{
+		`hasattr(e.task or e.task.real_parent, "comm")`:                         "ask each part before for its .comm",
+		`getattr(e.task if 5 in l else e.task.real_parent, "comm", "")`:         "ask each part before for its .comm",
+		`((e.task if f(e) else e.task.real_parent) or e.task).comm`:             "take .comm of each part before",
+		`((e.task if f(e) else e.task.real_parent).real_parent or e.task).comm`: "take .comm of each part before",
+	} {
+		text := "l = []\ndef f(e):\n    l.append(1)\n    return e.ret == 3\n" +
+			"probe(\"syscall:exit_group\", lambda e: print(" + expr + "))\n"
+		e := startrace(t, script(t, text), "-c", "true")
+		if !strings.Contains(e.stderr, want) {
+			t.Errorf("%s: %s, want %s", expr, e.stderr, want)
+		}
+	}
+}
+
 // each is the first list of a script, as a tuple.
 func each(text string) string {
 	_, rest, _ := strings.Cut(text, "return [")
