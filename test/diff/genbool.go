@@ -64,7 +64,7 @@ var asks = []string{
 	"hasattr((record(a = $n) if $b else FAULT), \"a\")", "getattr($s, \"nope\", $b)",
 	"getattr(record(a = $b), \"a\", False)", "getattr(FAULT, \"a\", $b)",
 	"record(a = $f) == record(a = $f)", "($f, $n) != ($f, $n)", "bool($f)", "hasattr($f, \"real\")",
-	"type(record(a = $i)) == \"record\"", "type(($i, $s)) in (\"list\", \"tuple\")", "type($b) != \"int\"",
+	"type(record(a = $i)) == \"record\"", "type(($i, $s)) in (\"list\", \"tuple\")",
 	"$f in (1, 0.5, None)", "(None if $b else $f) == $f", "(FAULT if $b else $f) == 0",
 	"bool(range($n))", "bool(range($n, $n))", "bool(range($n, $n, -2))", "not range($n, 3)", "not ()", "bool(record())",
 }
