@@ -110,7 +110,7 @@ func TestOtherConventions(t *testing.T) {
 	}
 	need.Sources(t, "../..")
 	const gcc = "apart record(a = L, b = L) L 3|assigned 1 2 6|copied 1 2 8|large L 5|late 1 2 5|one L 1|" +
-		"plain 1 6 7 8 10 11 23|six L L L 6|small L L|swapped 1 2 7"
+		"plain 1 6 7 8 10 11 23|six L L L 6|small L record(c = L)|swapped 1 2 7"
 	registers := strings.NewReplacer("b = L) L 3", "b = L) 3 3", "large L", "large 5", "one L", "one 1",
 		"six L", "six 1")
 	for command, want := range map[string]string{
@@ -119,7 +119,7 @@ func TestOtherConventions(t *testing.T) {
 		"gcc -g -O2 -w": strings.Replace(registers.Replace(gcc), "small L", "small 4", 1),
 		"gcc -gdwarf-4 -gno-variable-location-views -Os -w": gcc,
 		"clang -g -O2 -w": "apart record(a = L, b = L) 3 L|assigned L 2 6|copied L 2 8|large 5 L|late 1 2 5|one L L|" +
-			"plain 1 6 7 8 10 11 23|six 1 4 L L|small 4 L|swapped L L 7",
+			"plain 1 6 7 8 10 11 23|six 1 4 L L|small 4 record(c = L)|swapped L L 7",
 	} {
 		binary := need.Built(t, command, "conventions.c", otherConventions)
 		e := startrace(t, "-q", script(t, strings.ReplaceAll(`
