@@ -101,9 +101,6 @@ func (b tables) fitting(v val, have types.Type, pos plan.Pos) val {
 		return exprVal(narrow(b.rv(v, pos), have))
 	}
 	t := v.typ()
-	if t.IsName() && isOtherText(have) || hasNameBeside(t, have) {
-		return exprVal(nameTexts{b.u}.textual(b.rv(v, pos), have))
-	}
 	if t.IsName() && (have.Label == types.Name.Label || !isSyscallLabel(t.Label)) {
 		return exprVal(asName(b.rv(v, pos)))
 	}
@@ -128,12 +125,6 @@ func (u *unit) named(e *tree.Expr, t types.Type) *tree.Expr {
 	return &out
 }
 
-// beside is e as it can be one of several values of which t is the type so far: a constant string by its number where
-// the others are names, and a name by its text where they are other strings.
-func beside(u *unit, e *tree.Expr, t types.Type) *tree.Expr {
-	return nameTexts{u}.textual(u.named(e, t), t)
-}
-
 // A nameTest asks for a property of a name.
 type nameTest struct {
 	holds func(string) bool
@@ -145,10 +136,10 @@ type nameTest struct {
 // that it can be. false: v is no such name.
 func (b operators) testName(v val, test nameTest, pos plan.Pos) (cond, bool) {
 	label := v.typ().Label
-	kind, _, _ := strings.Cut(label, ":")
-	if v.obj != nil || !isSyscallLabel(label) && (kind == "" || label != b.pr.labelOf(kind)) {
+	if v.obj != nil || !v.typ().IsName() {
 		return cond{}, false
 	}
+	kind, _, _ := strings.Cut(label, ":")
 	e := b.present(v, "a name", pos)
 	switch {
 	case isSyscallLabel(label):
@@ -159,7 +150,9 @@ func (b operators) testName(v val, test nameTest, pos plan.Pos) (cond, bool) {
 	case label == b.pr.labelOf(kind):
 		return b.testOwn(e, kind, test, pos), true
 	}
-	return cond{}, false // of one from a container, or of one of several, the text is asked
+	refuse(pos, "which names this can be is not known in a kernel half: "+
+		"== and in (…) compare it with whole names here; test e.func itself before it is kept")
+	return cond{}, false
 }
 
 // partOfName is x in y where y is a name that is known by its number.

@@ -77,7 +77,7 @@ func (e *Expr) countsBelow() bool {
 func (op Op) counts() bool {
 	switch op {
 	case OpPresent, OpSigned, OpFloorDiv, OpFloorMod, OpShl, OpShr, OpByteAt, OpTableGet, OpTableIndex, OpTablePop,
-		OpStack, OpSignal, OpNameText:
+		OpStack, OpSignal:
 		return true
 	}
 	return false
