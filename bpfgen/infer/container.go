@@ -79,9 +79,6 @@ func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos,
 		wrong(pos, "the %s of %s %s is %s here, but %s at %s: one %s holds one kind, so use a second one", what, c.Kind,
 			name(c), inWords(t), inWords(*have), *at, c.Kind)
 	}
-	if c.Kind == plan.Cell {
-		u.nameTable.first(j, c.Init)
-	}
 	if !j.Equal(*have) && unmarked(j).Equal(unmarked(*have)) {
 		*have = j
 	}

@@ -49,26 +49,6 @@ func (t *nameTable) number(s string) int64 {
 	return n
 }
 
-// first numbers the texts with which a cell begins that has names, of type t.
-func (n *nameTable) first(t types.Type, begins plan.Value) {
-	switch v := begins.(type) {
-	case plan.String:
-		if t.IsName() {
-			n.number(string(v))
-		}
-	case plan.Tuple:
-		for i := range min(len(v), len(t.Elems)) {
-			n.first(t.Elems[i], v[i])
-		}
-	case plan.Record:
-		for _, field := range v {
-			if i := slices.Index(t.Names, field.Name); i >= 0 {
-				n.first(t.Elems[i], field.Value)
-			}
-		}
-	}
-}
-
 // nameConst is a name as its number.
 func (u *unit) nameConst(s string, pos plan.Pos) *tree.Expr {
 	e := intExpr(u.nameTable.number(s), pos)
