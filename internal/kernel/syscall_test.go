@@ -85,6 +85,10 @@ func TestSyscallNames(t *testing.T) {
 	for call, wide := range map[string]string{"fstat": "fstat64", "mmap": "mmap2", "truncate": "truncate64",
 		"getdents": "getdents64", "fcntl": "fcntl64", "fadvise64": "fadvise64_64", "futex": "futex_time64"} {
 		is := func(s Syscall) bool { return strings.HasSuffix(s.Name, wide) }
+		native := func(s Syscall) bool { return s.ABI == call }
+		if !slices.ContainsFunc(Syscalls(), native) { // as getdents on arm64, which has only getdents64
+			continue
+		}
 		if !slices.ContainsFunc(MatchSyscalls(call), is) {
 			t.Errorf("%s: %s of programs of 32 bits is not among its calls", call, wide)
 		}
