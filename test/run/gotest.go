@@ -28,11 +28,13 @@ type goPackage struct {
 	reader verdict.Reader
 	said   strings.Builder
 	tests  map[string]*strings.Builder // what each test said, with its subtests
+	runs   map[string]bool             // the tests that have begun and not ended, without subtests
 	part   string                      // of a line, whose rest has not come yet
 	ended  bool                        // it told itself that it failed
 }
 
-// follow reads the events, prints a line for each package and returns what came of all.
+// follow reads the events, prints a line for each package and returns what came of all, also of a package whose tests
+// came to no end.
 func follow(from io.Reader, to io.Writer) (outcome, error) {
 	var all outcome
 	packages := map[string]*goPackage{}
@@ -41,6 +43,7 @@ func follow(from io.Reader, to io.Writer) (outcome, error) {
 		var e event
 		err := events.Decode(&e)
 		if errors.Is(err, io.EOF) {
+			all.unfinished(packages)
 			return all, nil
 		}
 		if err != nil {
@@ -52,18 +55,32 @@ func follow(from io.Reader, to io.Writer) (outcome, error) {
 		}
 		p := packages[e.Package]
 		if p == nil {
-			p = &goPackage{reader: verdict.Reader{Package: e.Package}, tests: map[string]*strings.Builder{}}
+			p = &goPackage{reader: verdict.Reader{Package: e.Package}, runs: map[string]bool{},
+				tests: map[string]*strings.Builder{}}
 			packages[e.Package] = p
 		}
 		p.output(e.Test, e.Output)
+		p.follow(e)
 		if e.Test == "" && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") {
 			all.tally.Add(p.reader.Tally())
 			if e.Action == "fail" {
 				all.failed = append(all.failed, p.failure(e.Package))
+				all.stillRun(e.Package, p)
 			}
 			p.print(to, e.Action)
 			delete(packages, e.Package)
 		}
+	}
+}
+
+// follow notes which tests run.
+func (p *goPackage) follow(e event) {
+	switch {
+	case e.Test == "" || strings.Contains(e.Test, "/"):
+	case e.Action == "run":
+		p.runs[e.Test] = true
+	case e.Action == "pass" || e.Action == "fail" || e.Action == "skip":
+		delete(p.runs, e.Test)
 	}
 }
 

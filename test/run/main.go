@@ -5,18 +5,23 @@
 // NAME=VALUE is for the environment of go test: GOARCH is not that of this program. The packages begin with a dot.
 // Of packages that pass it shows go test's own line, of those that fail what they complained of. With -again the tests
 // that failed run a second time, alone. FILE gets a line for each test that passed at the first run with nothing
-// skipped, for test/vm -passed. The exit status is go test's, of the last run.
+// skipped, for test/vm -passed. The exit status is go test's, of the last run. At SIGTERM, which timeout sends, it ends
+// go test and tells what came until then and which tests still ran.
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // The command run, which runs go test and counts skips.
@@ -31,7 +36,8 @@ type order struct {
 }
 
 func main() {
-	status, err := parse(os.Args[1:]).run(os.Stdout)
+	limit, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	status, err := parse(os.Args[1:]).run(limit, os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "run:", err)
 	}
@@ -61,9 +67,9 @@ func parse(args []string) order {
 
 var assignment = regexp.MustCompile(`^[A-Z]\w*=`)
 
-// run returns the exit status.
-func (o order) run(to io.Writer) (int, error) {
-	first, err := o.test(to, o.packages...)
+// run returns the exit status. It ends early when the limit is done.
+func (o order) run(limit context.Context, to io.Writer) (int, error) {
+	first, err := o.test(limit, to, o.packages...)
 	if err != nil {
 		return 2, err
 	}
@@ -71,13 +77,13 @@ func (o order) run(to io.Writer) (int, error) {
 	if err := o.notePassed(first); err != nil {
 		return 2, err
 	}
-	if !o.again || len(first.failed) == 0 {
+	if !o.again || len(first.failed) == 0 || limit.Err() != nil {
 		return first.status, nil
 	}
 	fmt.Fprintln(to, "=== what failed, a second time")
 	var second outcome
 	for _, f := range first.failed {
-		once, err := o.test(to, f.again()...)
+		once, err := o.test(limit, to, f.again()...)
 		if err != nil {
 			return 2, err
 		}
@@ -97,8 +103,12 @@ func (o order) notePassed(first outcome) error {
 }
 
 // test runs go test with these arguments after the flags.
-func (o order) test(to io.Writer, args ...string) (outcome, error) {
-	cmd := exec.Command("go", slices.Concat([]string{"test", "-json"}, o.flags, args)...)
+func (o order) test(limit context.Context, to io.Writer, args ...string) (outcome, error) {
+	cmd := exec.CommandContext(limit, "go", slices.Concat([]string{"test", "-json"}, o.flags, args)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// Tests end at SIGINT, and go test, which starts no others then, tells what they said.
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
+	cmd.WaitDelay = 5 * time.Second
 	cmd.Env = append(os.Environ(), o.environment...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -114,8 +124,8 @@ func (o order) test(to io.Writer, args ...string) (outcome, error) {
 	}
 	err = cmd.Wait()
 	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		all.status = exit.ExitCode()
+	if errors.As(err, &exit) || limit.Err() != nil {
+		all.status = 1
 		return all, nil
 	}
 	return all, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 const events = `{"ImportPath":"m/c","Action":"build-output","Output":"c.go:1:1: expected 'package'\n"}
@@ -139,7 +141,7 @@ func TestAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		var shown strings.Builder
-		status, err := parse(tt.args).run(&shown)
+		status, err := parse(tt.args).run(t.Context(), &shown)
 		if err != nil || status != tt.status {
 			t.Errorf("%q: status %d, %v", tt.args, status, err)
 		}
@@ -147,6 +149,39 @@ func TestAgain(t *testing.T) {
 		if want := strings.ReplaceAll(tt.shown, "|", "\n") + "\n"; !strings.HasSuffix(text, want) {
 			t.Errorf("%q: got\n%s\nwant at the end\n%s", tt.args, text, want)
 		}
+	}
+}
+
+// go test is ended at the limit, while a test runs: what passed and what failed until then is told, and which test ran.
+func TestLimit(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"go.mod": "module m\n\ngo 1.26\n",
+		"x_test.go": "package m\n\nimport (\"os\"; \"testing\")\n\nfunc TestP(t *testing.T) {}\n" +
+			"func TestF(t *testing.T) { t.Error(\"wrong\") }\n" +
+			"func TestX(t *testing.T) { os.WriteFile(\"began\", nil, 0o644); select {} }\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit, end := context.WithCancel(t.Context())
+	go func() {
+		for _, err := os.Stat("began"); err != nil && t.Context().Err() == nil; _, err = os.Stat("began") {
+			time.Sleep(time.Millisecond)
+		}
+		end()
+	}()
+	var shown strings.Builder
+	status, err := parse([]string{"-again", "-passed", "passed", "."}).run(limit, &shown)
+	text := regexp.MustCompile(`\(?\d+\.\d+s\)?`).ReplaceAllString(shown.String(), "")
+	const want = "failed: m\n    x_test.go:6: wrong\n--- FAIL: TestF \nsignal: interrupt\nFAIL\tm\t\n" +
+		"did not end: m TestX\n1 passed, 1 failed, 0 skipped\n"
+	if err != nil || status != 1 || !strings.HasSuffix(text, want) {
+		t.Errorf("status %d, %v, shown:\n%s\nwant at the end\n%s", status, err, text, want)
+	}
+	if passed, err := os.ReadFile("passed"); err != nil || string(passed) != "m TestP\n" {
+		t.Errorf("noted %q, %v", passed, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,7 +16,8 @@ import (
 type outcome struct {
 	tally  verdict.Tally
 	failed []failure
-	status int // of the process
+	runs   []string // "package test" that had not ended when go test did
+	status int      // 0 where all is well, else 1
 }
 
 // failure is a package that failed.
@@ -32,7 +34,27 @@ type complaint struct{ test, said string }
 func (o *outcome) add(other outcome) {
 	o.tally.Add(other.tally)
 	o.failed = append(o.failed, other.failed...)
+	o.runs = append(o.runs, other.runs...)
 	o.status = max(o.status, other.status)
+}
+
+// unfinished takes what came of packages that had not ended when go test did.
+func (o *outcome) unfinished(packages map[string]*goPackage) {
+	for _, name := range slices.Sorted(maps.Keys(packages)) {
+		p := packages[name]
+		o.tally.Add(p.reader.Tally())
+		o.stillRun(name, p)
+		if p.ended = len(p.reader.Tally().Failures) > 0; p.ended {
+			o.failed = append(o.failed, p.failure(name))
+		}
+	}
+}
+
+// stillRun notes the tests of a package that have begun and not ended.
+func (o *outcome) stillRun(name string, p *goPackage) {
+	for _, test := range slices.Sorted(maps.Keys(p.runs)) {
+		o.runs = append(o.runs, name+" "+test)
+	}
 }
 
 // report ends what is printed: what failed stands here once more, since its place is far above.
@@ -40,6 +62,9 @@ func (o outcome) report(to io.Writer) {
 	o.tally.PrintSkips(to)
 	for _, f := range o.failed {
 		f.print(to)
+	}
+	for _, test := range o.runs {
+		fmt.Fprintf(to, "did not end: %s\n", test)
 	}
 	fmt.Fprintf(to, "%s\n", o.tally)
 }
