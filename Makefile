@@ -8,7 +8,8 @@
 # make test-all   all of it, the long forms too
 #
 # GO is the Go command, FUZZTIME the time for each fuzz target, KERNELS the kernels of test-vm, JOBS how many guests
-# run at a time, TESTFLAGS flags of test/run for test (-again), VMFLAGS more flags of test/vm for test-vm-short.
+# run at a time, TESTFLAGS flags of test/run for test (-again), SLOWEST how many of its slowest tests it names, VMFLAGS
+# more flags of test/vm for test-vm-short.
 
 SHELL = /bin/bash -o pipefail
 GO ?= go
@@ -76,9 +77,10 @@ short:
 	CGO_ENABLED=0 $(GO) test -vet=off -short -skip '^($(TRACING_TESTS))' \
 		$$($(GO) list ./... | grep -v -x $(patsubst %,-e '.*/%',$(TRACING))) | { grep -v 'no test files' || true; }
 
-# The tests of test/accept begin first: they wait more than they compute, and the others run beside them.
+# The tests of test/accept run in two processes, since they wait more than they compute, and the others beside them.
 test: lint all workload race
-	CGO_ENABLED=0 $(GO) run ./test/run $(TESTFLAGS) -vet=off -timeout 18m ./test/accept ./...
+	CGO_ENABLED=0 $(GO) run ./test/run $(TESTFLAGS) -halves ./test/accept $(if $(SLOWEST),-slowest $(SLOWEST)) \
+		-vet=off -timeout 18m ./...
 
 # The race detector is a C library.
 race:

@@ -158,7 +158,8 @@ def number(e):
 many = span("tracepoint:syscalls:sys_enter_getppid", "tracepoint:syscalls:sys_exit_execve", key = number, size = 2)
 probe(many, lambda e: print("never"))
 `,
-			stderr: []string{`startrace: 2 calls of .* lost: too many were open at once \(.*script.star:10:\d+\).*`},
+			// Calls of getppid by other processes can take the room of two, since a key can be of any process.
+			stderr: []string{`startrace: [2-4] calls of .* lost: too many were open at once \(.*script.star:10:\d+\).*`},
 		},
 		"again first": {
 			script: `

@@ -1,12 +1,13 @@
 // Command run runs go test and ends with what was skipped and why, what failed, in its own words, and the counts:
 //
-//	go run ./test/run [-again] [-passed FILE] [NAME=VALUE …] [flags of go test] PACKAGES
+//	go run ./test/run [-again] [-passed FILE] [-halves PACKAGE] [-slowest N] [NAME=VALUE …] [flags of go test] PACKAGES
 //
 // NAME=VALUE is for the environment of go test: GOARCH is not that of this program. The packages begin with a dot.
 // Of packages that pass it shows go test's own line, of those that fail what they complained of. With -again the tests
 // that failed run a second time, alone. FILE gets a line for each test that passed at the first run with nothing
 // skipped, for test/vm -passed. The exit status is go test's, of the last run. At SIGTERM, which timeout sends, it ends
-// go test and tells what came until then and which tests still ran.
+// go test and tells what came until then and which tests still ran. The tests of the PACKAGE of -halves run in two
+// processes beside the other packages: they wait more than they compute.
 package main
 
 import (
@@ -19,6 +20,7 @@ import (
 	"os/signal"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -30,6 +32,8 @@ import (
 type order struct {
 	again       bool
 	passed      string // a file, "" for none
+	halves      string // a package, "" for none
+	slowest     string // how many of the slowest tests are named, "" for none
 	environment []string
 	flags       []string
 	packages    []string
@@ -49,8 +53,13 @@ func parse(args []string) order {
 	if len(args) > 0 && args[0] == "-again" {
 		o.again, args = true, args[1:]
 	}
-	if len(args) > 1 && args[0] == "-passed" {
-		o.passed, args = args[1], args[2:]
+	for _, flag := range []struct {
+		name string
+		text *string
+	}{{"-passed", &o.passed}, {"-halves", &o.halves}, {"-slowest", &o.slowest}} {
+		if len(args) > 1 && args[0] == flag.name {
+			*flag.text, args = args[1], args[2:]
+		}
 	}
 	n := 0
 	for n < len(args) && assignment.MatchString(args[n]) {
@@ -69,11 +78,18 @@ var assignment = regexp.MustCompile(`^[A-Z]\w*=`)
 
 // run returns the exit status. It ends early when the limit is done.
 func (o order) run(limit context.Context, to io.Writer) (int, error) {
-	first, err := o.test(limit, to, o.packages...)
+	jobs, err := o.jobs(limit)
+	if err != nil {
+		return 2, err
+	}
+	first, err := o.testAll(limit, to, jobs)
 	if err != nil {
 		return 2, err
 	}
 	first.report(to)
+	if err := o.nameSlowest(to, first); err != nil {
+		return 2, err
+	}
 	if err := o.notePassed(first); err != nil {
 		return 2, err
 	}
@@ -91,6 +107,19 @@ func (o order) run(limit context.Context, to io.Writer) (int, error) {
 	}
 	second.report(to)
 	return second.status, nil
+}
+
+// nameSlowest lists the tests that took longest.
+func (o order) nameSlowest(to io.Writer, first outcome) error {
+	if o.slowest == "" {
+		return nil
+	}
+	n, err := strconv.Atoi(o.slowest)
+	if err != nil {
+		return fmt.Errorf("-slowest: %w", err)
+	}
+	first.tally.PrintSlowest(to, n)
+	return nil
 }
 
 // notePassed writes what passed with nothing skipped.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -82,6 +83,7 @@ panic: p
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
+		"-again -passed f -halves ./a -slowest 3 ./b": "true [] [] [./b]",
 		"":             "false [] [] []",
 		"GOARCH=arm64": "false [GOARCH=arm64] [] []",
 		"./a":          "false [] [] [./a]",
@@ -182,6 +184,36 @@ func TestLimit(t *testing.T) {
 	}
 	if passed, err := os.ReadFile("passed"); err != nil || string(passed) != "m TestP\n" {
 		t.Errorf("noted %q, %v", passed, err)
+	}
+}
+
+// The tests of one package run in two processes, each once, and so do those of the others.
+func TestHalves(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const three = "package m\n\nimport \"testing\"\n\nfunc TestX(t *testing.T) {}\nfunc TestY(t *testing.T) {}\n" +
+		"func TestZ(t *testing.T) { t.Error(\"wrong\") }\n"
+	files := map[string]string{"go.mod": "module m\n\ngo 1.26\n", "waits/x_test.go": three, "x_test.go": fails("m", "os.Getpid()")}
+	for name, text := range files {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := parse([]string{"-again", "-passed", "passed", "-halves", "./waits", "-count=1", "./..."})
+	jobs, err := o.jobs(t.Context())
+	want := fmt.Sprintf("[[-run=^(TestX|TestZ)$ ./waits] [-run=^(TestY)$ ./waits] [-p=%d m]]", beside())
+	if err != nil || fmt.Sprint(jobs) != want {
+		t.Errorf("runs %v, %v, want %s", jobs, err, want)
+	}
+	var shown strings.Builder
+	status, err := o.run(t.Context(), &shown)
+	for _, want := range []string{"4 passed, 1 failed, 0 skipped\n", "failed: m/waits TestZ\n", "0 passed, 1 failed, 0"} {
+		if err != nil || status != 1 || !strings.Contains(shown.String(), want) {
+			t.Errorf("status %d, %v, want %q, shown:\n%s", status, err, want, shown.String())
+		}
+	}
+	passed, err := os.ReadFile("passed")
+	if got := slices.Sorted(strings.Lines(string(passed))); err != nil || len(got) != 4 || got[3] != "m/waits TestY\n" {
+		t.Errorf("noted %q, %v", got, err)
 	}
 }
 
