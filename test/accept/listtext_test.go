@@ -27,7 +27,10 @@ func main() {
 const vectorOfChars = `
 #include <vector>
 struct T { int pad; std::vector<char> B; std::vector<int> I; };
-__attribute__((noinline)) int see(T *t, std::vector<unsigned char> &m) { asm volatile("" ::: "memory"); return t->pad; }
+__attribute__((noinline)) int see(T *t, std::vector<unsigned char> &m) {
+	asm volatile("" : : "r"(&m) : "memory"); // or -O2 leaves an empty vector unwritten
+	return t->pad;
+}
 int main() {
 	T t = {1, {'h', 'e', 'l', 'l', 'o'}, {1, 2}}, none = {};
 	std::vector<unsigned char> m = {'w', 'o', 'r', 'l', 'd', '!'}, empty;
