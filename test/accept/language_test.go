@@ -159,7 +159,8 @@ many = span("tracepoint:syscalls:sys_enter_getppid", "tracepoint:syscalls:sys_ex
 probe(many, lambda e: print("never"))
 `,
 			// Calls of getppid by other processes can take the room of two, since a key can be of any process.
-			stderr: []string{`startrace: [2-4] calls of .* lost: too many were open at once \(.*script.star:10:\d+\).*`},
+			stderr: []string{`startrace: [2-4] calls of .* lost: too many were open at once ` +
+				`\(.*script.star:10:\d+\).*`},
 		},
 		"again first": {
 			script: `

@@ -1,8 +1,9 @@
 // Command run runs go test and ends with what was skipped and why, what failed, in its own words, and the counts:
 //
-//	go run ./test/run [-again] [-passed FILE] [-halves PACKAGE] [-slowest N] [NAME=VALUE …] [flags of go test] PACKAGES
+//	go run ./test/run [-again] [-passed FILE] [-halves PACKAGE] [-slowest N] [NAME=VALUE …] [FLAG …] PACKAGES
 //
-// NAME=VALUE is for the environment of go test: GOARCH is not that of this program. The packages begin with a dot.
+// NAME=VALUE is for the environment of go test: GOARCH is not that of this program. The FLAGs are those of go test. The
+// packages begin with a dot.
 // Of packages that pass it shows go test's own line, of those that fail what they complained of. With -again the tests
 // that failed run a second time, alone. FILE gets a line for each test that passed at the first run with nothing
 // skipped, for test/vm -passed. The exit status is go test's, of the last run. At SIGTERM, which timeout sends, it ends

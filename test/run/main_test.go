@@ -195,7 +195,8 @@ func TestHalves(t *testing.T) {
 	files := map[string]string{"go.mod": "module m\n\ngo 1.26\n", "waits/x_test.go": three,
 		"x_test.go": fails("m", "os.Getpid()")}
 	for name, text := range files {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+		err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
