@@ -76,7 +76,8 @@ func (b inliner) callClosure(c *closure, args []arg, truth bool, pos plan.Pos) v
 // bindParams gives the parameters their values as a Starlark call does.
 func (b inliner) bindParams(f *frame, fname string, args []arg, defaults []val, has []bool, pos plan.Pos) {
 	if f.Def.HasVarargs || f.Def.HasKwargs {
-		refuse(pos, "%s takes *args or **kwargs, which a kernel half cannot", fname)
+		refuse(pos, "%s takes *args or **kwargs, which a kernel half cannot: write its parameters out, with a default "+
+			"for what a call may leave out", fname)
 	}
 	params, positional := scope.Params(f.Def)
 	got := make([]bool, len(params))

@@ -218,6 +218,7 @@ func (b tables) tableSet(c *plan.Container, k, v val, pos plan.Pos) {
 
 // kept is v in the form in which c keeps its values.
 func (b tables) kept(c *plan.Container, v val, pos plan.Pos) *tree.Expr {
+	b.guess(c, v, pos)
 	have := b.u.cont(c).val
 	if v.obj == nil && v.typ().IsName() {
 		have = types.Name // a value takes 8 bytes anyway

@@ -105,9 +105,22 @@ func (b walker) ident(id *syntax.Ident) val {
 func (b walker) tuple(list []syntax.Expr) val {
 	v := val{comp: true}
 	for _, x := range list {
-		v.elems = append(v.elems, b.expr(x))
+		v.elems = append(v.elems, b.part(x))
 	}
 	return v
+}
+
+// part is an element of a tuple. One that depends on what a table holds of which nothing is known yet is poison: the
+// others may tell what the table is to hold.
+func (b walker) part(x syntax.Expr) (v val) {
+	r := b.attempt(func() { v = b.expr(x) })
+	switch {
+	case r == nil:
+		return v
+	case !r.Silent || b.u.unknown.Len() == 0:
+		panic(r)
+	}
+	return objVal(poison{})
 }
 
 func (b walker) unary(x *syntax.UnaryExpr) val {
@@ -119,7 +132,7 @@ func (b walker) unary(x *syntax.UnaryExpr) val {
 		}
 		return exprVal(c.expr)
 	case syntax.STAR, syntax.STARSTAR:
-		refuse(x.OpPos, "* arguments cannot be used in a kernel half")
+		refuse(x.OpPos, "* arguments cannot be used in a kernel half: write each argument out")
 	}
 	return b.ops().unaryVal(x.Op, b.expr(x.X), x.OpPos)
 }

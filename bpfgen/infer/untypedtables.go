@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"github.com/startrace/startrace/bpfgen/persistent"
+	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/plan"
 )
 
 // The type of a table that is read while no kernel half has told what its values are.
@@ -47,4 +49,39 @@ func sorted(set persistent.Map[int, bool]) []int {
 	set.All(func(id int, _ bool) { out = append(out, id) })
 	slices.Sort(out)
 	return out
+}
+
+// guess notes of which form v is, which c is to hold, where a part of it depends on what c holds and nothing has told
+// that so far, as in t[k] = (t[k][0] + 1, e.cpu). Such a part is an int if nothing else tells what it is.
+func (b tables) guess(c *plan.Container, v val, pos plan.Pos) {
+	t := b.u.cont(c)
+	if !v.hasPoison() {
+		return
+	}
+	if v.comp && t.other.Kind == types.Bot {
+		t.other = b.guessed(v, pos)
+	}
+	refusal.AfterMistake()
+}
+
+func (b tables) guessed(v val, pos plan.Pos) types.Type {
+	switch {
+	case v.obj == (poison{}):
+		return types.I64
+	case !v.hasPoison():
+		return storedAll(b.rv(v, pos).Type)
+	}
+	t := types.Type{Kind: types.Tuple, Names: v.names}
+	if v.isRecord() {
+		t.Kind = types.Record
+	}
+	for _, e := range v.elems {
+		t.Elems = append(t.Elems, b.guessed(e, pos))
+	}
+	return t
+}
+
+// hasPoison reports whether v is not known, or a part of it.
+func (v val) hasPoison() bool {
+	return v.obj == (poison{}) || slices.ContainsFunc(v.elems, val.hasPoison)
 }

@@ -1,6 +1,7 @@
 package infer_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -59,6 +60,23 @@ func TestOrderOfProbes(t *testing.T) {
 				t.Errorf("%s\ntables hold %s, in another order %s", strings.Join(probes, "\n"), got, want)
 			}
 		})
+	}
+}
+
+// A table that is set to a tuple or a record of what it has holds such ones: the other parts tell what they are, and
+// what is made of the old part is an int.
+func TestTablesOfTheirOwn(t *testing.T) {
+	for set, like := range map[string]string{
+		"(t[e.pid][0] + 1, e.comm)":                                 "(0, e.comm)",
+		"((t.get(e.pid) or (0, 0))[0], e.time)":                     "(0, e.time)",
+		"(t[e.pid][0] | 1, (e.cpu, t[e.pid][1][1]), 5)":             "(0, (e.cpu, 0), 5)",
+		"record(n = t[e.pid].n + 1, c = (True, t[e.pid].c[1] + 1))": "record(n = 0, c = (True, 0))",
+	} {
+		const text = "t = table()\nprobe('rawtracepoint:sched_switch', kernel = lambda e: t.set(e.pid, %s))\n"
+		got, want := tableTypes(t, fmt.Sprintf(text, set)), tableTypes(t, fmt.Sprintf(text, like))
+		if got != want {
+			t.Errorf("%s: the table holds %s, want %s", set, got, want)
+		}
 	}
 }
 

@@ -110,11 +110,12 @@ func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
 		return yv
 	}
 	if len(yb.Stmts) == 0 && len(nb.Stmts) == 0 {
-		ye, ne, _, ok := b.u.joinExprs(b.rv(yv, pos), b.rv(nv, pos))
+		x, y, result := addresses(b, yv, nv, pos)
+		ye, ne, _, ok := b.u.joinExprs(b.rv(x, pos), b.rv(y, pos))
 		if !ok {
 			mixed(yv, nv, pos)
 		}
-		return exprVal(conditional(c.expr, ye, ne, pos))
+		return result(conditional(c.expr, ye, ne, pos))
 	}
 	out, ok := b.join("", yv, nv, yb, nb, pos)
 	if !ok {
@@ -127,6 +128,7 @@ func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
 // join assigns both values to one local at the ends of the two ways.
 func (b *body) join(name string, x, y val, then, els *tree.Block, pos plan.Pos) (out val, ok bool) {
 	r := refusal.Attempt(func() {
+		x, y, result := addresses(b, x, y, pos)
 		xe, ye, t, joined := b.u.joinExprs(b.rv(x, pos), b.rv(y, pos))
 		if !joined {
 			return
@@ -137,9 +139,23 @@ func (b *body) join(name string, x, y val, then, els *tree.Block, pos plan.Pos) 
 		}
 		add(then, xe)
 		add(els, ye)
-		out, ok = exprVal(b.local(id, pos)), true
+		out, ok = result(b.local(id, pos)), true
 	})
 	return out, ok && r == nil
+}
+
+// addresses gives of two structs in memory of one type their addresses: result is the struct at that one of them which
+// is chosen. Other values are what they are.
+func addresses(b *body, x, y val, pos plan.Pos) (_, _ val, result func(*tree.Expr) val) {
+	p, isStruct := x.obj.(*structObj)
+	q, also := y.obj.(*structObj)
+	if !isStruct || !also || p.id != q.id || p.space != q.space || p.from != q.from || p.from != nil && p.from != b {
+		return x, y, exprVal
+	}
+	t := types.U64.OrFault() // at FAULT nothing can be read, so that what lies in the struct is FAULT, too
+	t.BTF = p.id
+	result = func(e *tree.Expr) val { return objVal(&structObj{memPlace{e, 0, p.space, p.from}, p.id}) }
+	return exprVal(as(p.value(b, pos), t, pos)), exprVal(as(q.value(b, pos), t, pos)), result
 }
 
 // elements gives the parts of a tuple or constant list.
