@@ -195,12 +195,12 @@ type shownFrame struct {
 	merged bool
 }
 
-// keyColumns splits a key into columns: those of a record have names. A list of strings is one of by= (columns is their
-// number).
+// keyColumns splits a key into columns: those of a record have names. A list of the event is one column, and so is what
+// a script has made of one, where by= names one (columns is the number of names).
 func (p *plainer) keyColumns(k starlark.Value, columns int) (key []render.Value, names []string) {
 	switch k := k.(type) {
 	case starlark.Tuple:
-		if columns == 1 && len(k) != 1 {
+		if value.IsList(k) || columns == 1 && len(k) != 1 {
 			return []render.Value{p.value(k, 0)}, nil
 		}
 		return p.values(value.Marked(k), 0), nil

@@ -49,17 +49,27 @@ func Operate(op syntax.Token, x, y starlark.Value) (starlark.Value, error) {
 	return z, err
 }
 
-// endingAsLast is x + y or x * y, which is a tuple, cut if its last elements are those of one that was.
+// endingAsLast is x + y or x * y, which is a tuple: a list if one of them is, and cut if its last elements are those of
+// one that was.
 func endingAsLast(x, y starlark.Value, made starlark.Tuple) starlark.Tuple {
 	for _, v := range []starlark.Value{y, x} {
-		if t, ok := v.(starlark.Tuple); ok && (len(t) > 0 || isCutTuple(t)) {
-			if len(made) < len(t) {
-				return made // t * 0
-			}
-			return likeCut(t, made)
+		t, ok := v.(starlark.Tuple)
+		if ok && isCutTuple(t) && len(made) >= len(t) { // else it is t * 0
+			return CutTuple(made)
+		}
+		if ok && len(t) > 0 {
+			break
 		}
 	}
+	if isListValue(x) || isListValue(y) {
+		return List(made)
+	}
 	return made
+}
+
+func isListValue(v starlark.Value) bool {
+	t, ok := v.(starlark.Tuple)
+	return ok && IsList(t)
 }
 
 // isNothing reports whether nothing can be known of what is made as s.

@@ -72,7 +72,7 @@ func likeKept(t *wire.Type, k starlark.Value) starlark.Value {
 			for i := range k {
 				out[i] = likeKept(&t.Elems[i], k[i])
 			}
-			return likeCut(k, out)
+			return likeList(k, out)
 		}
 	case *Record:
 		if len(k.names) == len(t.Names) {
@@ -98,7 +98,7 @@ func eachInt(k starlark.Value, f func(starlark.Int) starlark.Int) starlark.Value
 	case starlark.Int:
 		return f(k)
 	case starlark.Tuple:
-		return likeCut(k, eachIntOf(k, f))
+		return likeList(k, eachIntOf(k, f))
 	case *Record:
 		return NewRecord(k.names, eachIntOf(k.vals, f))
 	}
@@ -127,7 +127,7 @@ func signedIn(k, next starlark.Value) starlark.Value {
 			for i := range k {
 				out[i] = signedIn(k[i], n[i])
 			}
-			return likeCut(k, out)
+			return likeList(k, out)
 		}
 	case *Record:
 		if k, ok := k.(*Record); ok && len(k.names) == len(n.names) {

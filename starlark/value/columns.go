@@ -11,7 +11,7 @@ import (
 
 // checkColumns compares a key that user code writes with the columns that by= names, as bpfgen/infer does with those of
 // kernel halves: output would have columns without names, or names without columns. A None counts as the part that it
-// is elsewhere. A list of strings is one part.
+// is elsewhere. A list of the event is one part, and so may be what a script has made of one.
 func (b *base) checkColumns(key starlark.Value) error {
 	by, parts := b.decl.By, keyParts(key)
 	switch {
@@ -26,8 +26,8 @@ func (b *base) checkColumns(key starlark.Value) error {
 		b.decl.Kind, b.name(), counted(parts, "part"), counted(len(by), "column"), strings.Join(by, ", "))
 }
 
-// isStringList reports whether a key may be a list of strings of the event, as e.args.argv: it is a tuple in user
-// space.
+// isStringList reports whether a key may be what a script has made of a list of strings of the event, as
+// tuple(sorted(e.args.argv)).
 func isStringList(key starlark.Value) bool {
 	t, ok := key.(starlark.Tuple)
 	for _, v := range t {
@@ -67,6 +67,9 @@ func keyParts(key starlark.Value) int {
 	case nil:
 		return 0
 	case starlark.Tuple:
+		if IsList(k) {
+			return 1
+		}
 		return len(k)
 	case *Record:
 		return len(k.names)

@@ -7,7 +7,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// Lists that were cut, as argv: the mark behind the last element.
+// Lists of events, as argv: a mark behind the last element says that a tuple is one, and whether it was cut.
 //
 // A list that a kernel half read and that was longer than its room is a tuple
 // of the elements that were read, to scripts: its length, ==, `in`, hashes,
@@ -25,6 +25,10 @@ import (
 //
 // A part of a tuple shares its array: t[1:] of one that was cut ends in front of
 // the same mark, and t[:2] does not.
+//
+// A list that was not cut has a mark of another kind there. The list is one part of a key, however many elements it
+// has, and is shown as a list where it has only one. A tuple that a script makes is as many parts as it has elements.
+// A part of a list is a list, too: its array ends with the mark.
 
 // listMark lies behind the last element of a tuple that was cut.
 var listMark starlark.Value = moreElements{}
@@ -33,6 +37,12 @@ var listMark starlark.Value = moreElements{}
 type moreElements struct{ starlark.NoneType }
 
 func (moreElements) String() string { return cutMark }
+
+// wholeMark lies behind the last element of a list that was not cut.
+var wholeMark starlark.Value = noMoreElements{}
+
+// noMoreElements is a value that no script sees.
+type noMoreElements struct{ starlark.NoneType }
 
 // anyCutList is whether there was one: most runs have none.
 var anyCutList atomic.Bool
@@ -43,10 +53,27 @@ func AnyCutList() bool { return anyCutList.Load() }
 // CutTuple makes the tuple of elems that knows that there were more.
 func CutTuple(elems []starlark.Value) starlark.Tuple {
 	anyCutList.Store(true)
+	return markedBy(listMark, elems)
+}
+
+// List makes the tuple of elems that knows that it is a list of the event.
+func List(elems []starlark.Value) starlark.Tuple { return markedBy(wholeMark, elems) }
+
+func markedBy(mark starlark.Value, elems []starlark.Value) starlark.Tuple {
 	all := make(starlark.Tuple, len(elems)+1)
 	copy(all, elems)
-	all[len(elems)] = listMark
+	all[len(elems)] = mark
 	return all[:len(elems)]
+}
+
+// IsList reports whether t is a list of the event, or a part of one, and no tuple that a script has made.
+func IsList(t starlark.Tuple) bool {
+	all := t[:cap(t)]
+	if len(all) == len(t) {
+		return false
+	}
+	last := all[len(all)-1]
+	return last == listMark || last == wholeMark
 }
 
 // isCutTuple reports whether there were more elements behind the last one of t.
@@ -54,10 +81,13 @@ func isCutTuple(t starlark.Tuple) bool {
 	return anyCutList.Load() && cap(t) > len(t) && t[:len(t)+1][len(t)] == listMark
 }
 
-// likeCut is elems, cut if t was: they stand for its elements.
-func likeCut(t starlark.Tuple, elems []starlark.Value) starlark.Tuple {
-	if isCutTuple(t) {
+// likeList is elems, a list if t is one, and cut if t was: they stand for its elements.
+func likeList(t starlark.Tuple, elems []starlark.Value) starlark.Tuple {
+	switch {
+	case isCutTuple(t):
 		return CutTuple(elems)
+	case IsList(t):
+		return List(elems)
 	}
 	return elems
 }

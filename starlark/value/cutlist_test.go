@@ -79,3 +79,24 @@ func TestCutTupleKeys(t *testing.T) {
 		t.Errorf("%d entries, want %d", n, len(keys))
 	}
 }
+
+// A list of the event knows that it is one, and so do its parts, and what is put together of it. A tuple that a script
+// makes of its elements is none.
+func TestIsList(t *testing.T) {
+	env := starlark.StringDict{"l": List(ints(1, 2)), "cut": CutTuple(ints(1)), "none": List(nil),
+		"whole": starlark.Tuple(ints(1, 2)), "add": operator(syntax.PLUS), "times": operator(syntax.STAR)}
+	for expr, want := range map[string]bool{
+		"l": true, "cut": true, "none": true, "l[1:]": true, "l[:1]": true, "l[2:]": true, "l[:0]": true,
+		"cut[:0]": true, "add(l, whole)": true, "add(whole, l)": true, "add(none, whole)": true, "times(l, 2)": true,
+		"times(0, l)": true, "whole": false, "whole[:1]": false, "tuple(l)": false, "l[::-1]": false, "(l,)": false,
+		"(lambda *a: a)(*l)": false, "add(whole, whole)": false,
+	} {
+		v, err := starlark.EvalOptions(&syntax.FileOptions{}, new(starlark.Thread), "t.star", expr, env)
+		if err != nil || IsList(v.(starlark.Tuple)) != want {
+			t.Errorf("%s: %v, %v is a list: %v", expr, v, err, !want)
+		}
+	}
+	if same, err := starlark.Equal(env["l"], env["whole"]); !same || err != nil {
+		t.Errorf("l == whole is %v, %v", same, err)
+	}
+}

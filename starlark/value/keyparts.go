@@ -43,7 +43,7 @@ func (b *base) KeyNames() []string {
 // another one, and stays as it is.
 func foldKey(k starlark.Value, parts []bool) starlark.Value {
 	list := starlark.Tuple{k}
-	if t, ok := k.(starlark.Tuple); ok && len(t) != 1 {
+	if t, ok := k.(starlark.Tuple); ok && len(t) != 1 && !IsList(t) {
 		list = t
 	}
 	if k == nil || len(list) != len(parts) {
@@ -81,7 +81,7 @@ func unfoldKey(k starlark.Value, parts []bool) starlark.Value {
 		return k
 	}
 	var list starlark.Tuple
-	if t, ok := k.(starlark.Tuple); ok && kept > 1 {
+	if t, ok := k.(starlark.Tuple); ok && kept > 1 && !IsList(t) {
 		list = t
 	} else if k != nil {
 		list = starlark.Tuple{k}

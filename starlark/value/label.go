@@ -166,7 +166,7 @@ func intArray(b []byte, form string, cut bool) starlark.Value {
 	if cut {
 		return CutTuple(out)
 	}
-	return out
+	return List(out)
 }
 
 // strList labels the strings of a char **: packed one behind the other, each
@@ -191,5 +191,5 @@ func (d *Decoder) stringList(b []byte, cut bool) starlark.Value {
 	if cut {
 		return CutTuple(out)
 	}
-	return out
+	return List(out)
 }

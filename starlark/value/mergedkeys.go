@@ -43,7 +43,7 @@ func mergedKey(key starlark.Value, stacks StackSource, depth int) (merged starla
 		return stacks.MergedFrame(key), true
 	case starlark.Tuple:
 		if parts, changed := mergedParts(key, stacks, depth-1); changed {
-			return likeCut(key, parts), true
+			return likeList(key, parts), true
 		}
 	case *Record:
 		if parts, changed := mergedParts(key.vals, stacks, depth-1); changed {
