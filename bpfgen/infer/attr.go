@@ -1,7 +1,9 @@
 package infer
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/startrace/startrace/bpfgen/attrs"
 	"github.com/startrace/startrace/bpfgen/refusal"
@@ -21,13 +23,20 @@ func (b attributes) attr(x val, name string, pos plan.Pos) val {
 		nameReads(v.expr, of+name)
 	}
 	b.noteKnown(x, name, v)
-	if v.start != nil && v.expr != nil {
-		v.field = name
-		if _, own := x.obj.(*event); !own && slices.Contains(fieldNames, name) {
-			v.field = tree.Inner + name
-		}
-	}
+	v.field = fieldOf(x, name)
 	return v
+}
+
+// fieldOf is the path by which items() knows x.name, where x is a part of the event at the start of a span: `comm` for
+// e.start.comm, and `.args.p.comm` for e.start.args.p.comm.
+func fieldOf(x val, name string) string {
+	if _, own := x.obj.(*event); own {
+		return name
+	}
+	if within := strings.TrimPrefix(x.field, tree.Inner); within != "" {
+		name = within + "." + name
+	}
+	return tree.Inner + name
 }
 
 // attribute is attr. A value of the span's start stays one: the whole chain is
@@ -206,6 +215,23 @@ func ints(text plan.Bytes) (out []val) {
 
 // index is x[i].
 func (b attributes) index(x, i val, pos plan.Pos) val {
+	v := b.indexed(x, i, pos)
+	if x.field != "" {
+		v.field = x.field + elementText(i)
+	}
+	return v
+}
+
+// elementText is the index of an element in the path of what lies in it.
+func elementText(i val) string {
+	if n, ok := i.constInt(); ok {
+		return fmt.Sprintf("[%d]", n)
+	}
+	return "[…]"
+}
+
+// indexed is index. An element of a value of the span's start is read there.
+func (b attributes) indexed(x, i val, pos plan.Pos) val {
 	x.mustKnow()
 	if x.start != nil && x.start != b.body {
 		at := x.start
@@ -214,7 +240,7 @@ func (b attributes) index(x, i val, pos plan.Pos) val {
 				"index from e.start, or the address from e.args, which is read at the end")
 		}
 		x.start = nil
-		v := at.attributes().index(x, i, pos)
+		v := at.attributes().indexed(x, i, pos)
 		v.start = at
 		return v
 	}

@@ -364,7 +364,7 @@ func (e *event) everything(pos plan.Pos) val {
 			add(n, v)
 		}
 	}
-	for _, n := range sortedKeys(e.over) {
+	for _, n := range e.order {
 		add(n, e.mine(e.b.sendable(e.over[n], pos)))
 	}
 	if e.args != nil && len(e.args.names()) > 0 {

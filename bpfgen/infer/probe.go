@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"slices"
+
 	"github.com/startrace/startrace/bpfgen/fold"
 	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -162,19 +164,19 @@ func (pr *probe) extend(b *body, ev *event, r val, pos plan.Pos, plain bool) *ev
 		return nil
 	}
 	out := *ev
-	out.over, out.unasked = map[string]val{}, nil
+	out.over, out.order, out.unasked = map[string]val{}, slices.Clone(ev.order), nil
 	for k, v := range ev.over {
 		out.over[k] = v
 	}
 	if c, ok := r.c.(plan.Record); ok {
 		for _, f := range c {
-			out.over[f.Name] = constant(f.Value)
+			out.setField(f.Name, constant(f.Value))
 		}
 		return &out
 	}
 	if r.isRecord() {
 		for i, n := range r.names {
-			out.over[n] = steady(b, r.elems[i], pos)
+			out.setField(n, steady(b, r.elems[i], pos))
 		}
 		return &out
 	}
@@ -188,8 +190,8 @@ func (pr *probe) extend(b *body, ev *event, r val, pos plan.Pos, plain bool) *ev
 	}
 	if e.Type.Kind == types.Record {
 		for i, n := range e.Type.Names {
-			out.over[n] = exprVal(&tree.Expr{Op: tree.OpElem, Type: e.Type.Elems[i], Int: int64(i),
-				Args: []*tree.Expr{e}, Pos: pos})
+			out.setField(n, exprVal(&tree.Expr{Op: tree.OpElem, Type: e.Type.Elems[i], Int: int64(i),
+				Args: []*tree.Expr{e}, Pos: pos}))
 		}
 		return &out
 	}
@@ -199,6 +201,14 @@ func (pr *probe) extend(b *body, ev *event, r val, pos plan.Pos, plain bool) *ev
 	v := exprVal(e)
 	out.value = &v
 	return &out
+}
+
+// setField lays a field over the event. One that is there already keeps its place among them.
+func (e *event) setField(name string, v val) {
+	if _, has := e.over[name]; !has {
+		e.order = append(e.order, name)
+	}
+	e.over[name] = v
 }
 
 // handle gives the event to the handler, or sends it to be printed.

@@ -23,7 +23,7 @@ func (pr *probe) sendDefault(b *body, ev *event, t *points.Target) {
 	case ev.value != nil:
 		names = append(names, "value")
 	case len(ev.over) > 0:
-		names = append(names, sortedKeys(ev.over)...)
+		names = append(names, ev.order...)
 	default:
 		names = append(names, pr.defaultFields(ev)...)
 		pr.tellUnprinted(ev, t.Pos)

@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"strings"
+
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -137,7 +139,7 @@ func slotValues(span *tree.Span, vals map[int]*tree.Expr, pos plan.Pos) []*tree.
 }
 
 func slotName(e *tree.Expr, field string) string {
-	if field != "" {
+	if field != "" && !strings.HasSuffix(field, "]") { // an element has no name
 		return field
 	}
 	if e.Op == tree.OpBuiltin {

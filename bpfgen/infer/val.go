@@ -41,7 +41,8 @@ type val struct {
 	// start is the walker of the program at the start of a span to which the value belongs. It is nil where it belongs
 	// to the program that is made.
 	start *body
-	// field is the name by which a value of the span's start was asked for.
+	// field is the path by which a part of the event was asked for (fieldOf). A value of the span's start is shown by
+	// it.
 	field string
 	// at is where a literal was written.
 	at plan.Pos

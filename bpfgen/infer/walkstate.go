@@ -243,6 +243,8 @@ type event struct {
 	setOwnPid func()
 	// over has the fields that kernel= or an event's function returned. They are in front of those of the same name.
 	over map[string]val
+	// order are the names of these fields, as the functions wrote them one after the other.
+	order []string
 	// unasked is the event as it was before fields of it were found to be there (narrow.go). It is nil where none was.
 	unasked *event
 	// value is e.value: what kernel= returned, where that is no record. It is nil elsewhere.

@@ -170,7 +170,8 @@ type Span struct {
 	Plan *plan.Span
 	// Slots are the values kept: what OpSpanSlot reads and SpanStart stores.
 	Slots []types.Type
-	Names []string // by which the script asks for them, or Unnamed, StartNumber, "reg:OFFSET"
+	// Names are the paths by which the script asks for them, or Unnamed, StartNumber, "reg:OFFSET".
+	Names []string
 	// Kept says what items() shows of the calls of each way to start, by the number in the slot StartNumber. Where no
 	// slot has that name all starts keep the same, which is the first. It is nil where Names say all.
 	Kept []Kept
@@ -229,7 +230,7 @@ type Kept struct {
 const (
 	Unnamed     = "value"
 	StartNumber = "start" // which start point it was
-	Inner       = "."     // before the name of something in the event of which a field of the event has the name, too
+	Inner       = "."     // before the path of something in a field of the event, as ".args.p.pid"
 )
 
 // A Unit is all that is compiled together.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/cilium/ebpf"
 	"go.starlark.net/starlark"
@@ -79,14 +78,14 @@ func (s *Spans) OfProbe(probe int) ([]starlark.Value, error) {
 // opened gives the open entries of spans.
 func (s *Spans) opened(of func(*tree.Span) bool) ([]starlark.Value, error) {
 	var out []starlark.Value
-	seen := map[string]bool{}
+	seen, names := map[string]bool{}, s.names(of)
 	for _, u := range s.units {
 		for i := range u.those(of) {
 			entries, err := s.entries(u, i)
 			if err != nil {
 				return nil, fmt.Errorf("items: %w", err)
 			}
-			reader := s.reader(u.Spans[i])
+			reader := s.reader(u.Spans[i], names)
 			err = entries.Each(func(key, val []byte) bool {
 				if who, began, ok := reader.entry(key, val); ok && !seen[string(key)] {
 					seen[string(key)] = true
@@ -168,9 +167,4 @@ func openKey(span *tree.Span) *wire.Fixed {
 		return &wire.Fixed{Type: wire.Type{Kind: wire.Int, Size: 4, TagOff: -1}, Size: 8}
 	}
 	return layout.Fixed(span.Key)
-}
-
-// named reports whether a slot has a name of the script.
-func named(slot string) bool {
-	return slot != "" && slot != tree.Unnamed && slot != tree.StartNumber && !strings.Contains(slot, ":")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cilium/ebpf"
@@ -201,6 +202,61 @@ func TestNested(t *testing.T) {
 	}
 	if n, err := s.Calls(u, 2); n != 3 || err != nil {
 		t.Errorf("%d calls are open (%v), want 3", n, err)
+	}
+}
+
+// What one start keeps under several paths that end alike has as much of each path as tells it from the others. Another
+// start of the span has the same names.
+func TestPathsThatEndAlike(t *testing.T) {
+	for want, paths := range map[string][]string{
+		"a=1 b=2":                   {".args.p.a", ".args.q.b"},
+		"p.a=1 q.a=2":               {".args.p.a", ".args.q.a"},
+		"p.x.a=1 q.x.a=2 r.a=3":     {".args.p.x.a", ".args.q.x.a", ".args.r.a"},
+		"pid=1 args.pid=2 p.pid=3":  {"pid", ".args.pid", ".args.p.pid"},
+		"args.time=1":               {".args.time"},
+		"a=1 p.a=2":                 {".a", ".args.p.a"}, // of cast(T, x).a there is no more
+		"q[0].a=1 q[1].a=2":         {".args.q[0].a", ".args.q[1].a"},
+		"a=1 value=2 args.comm=3":   {".args.a", ".args.value", ".args.comm"},
+		"size=1 comm=3 args.size=2": {"size", ".args.size", "comm"},
+	} {
+		span := &tree.Span{Plan: &plan.Span{}, Size: 16, Names: paths}
+		val := []uint64{500}
+		for i := range paths {
+			span.Slots, val = append(span.Slots, types.U64), append(val, uint64(i+1))
+		}
+		if want == "a=1 value=2 args.comm=3" { // another start keeps the event's comm, too
+			span.Slots, val = append(span.Slots, types.U64), append(val, 0)
+			span.Names = append(paths, "comm")
+			span.Kept = []tree.Kept{{Names: append(paths, "")}, {Names: []string{"", "", ".args.comm", "comm"}}}
+			want += " comm=None"
+		}
+		s := spansOf(t, unitOf(t, []*tree.Span{span}, []opened{{[]uint64{11}, val}}))
+		values, err := s.Items(span.Plan)
+		got := strings.ReplaceAll(strings.Join(texts(t, values, err), ""), " = ", "=")
+		if want = "(11, record(time=500, " + strings.ReplaceAll(want, " ", ", ") + "))"; got != want {
+			t.Errorf("%q: got %s, want %s", paths, got, want)
+		}
+	}
+}
+
+// The calls of a probe at system calls and functions all have what any of them has.
+func TestCallsOfSeveralKinds(t *testing.T) {
+	read, _ := kernel.SyscallByName("read")
+	const place = 1<<32 | 6
+	calls := &tree.Span{Probe: 4, Size: 16, Slots: []types.Type{types.U64}, Names: []string{".args.fd"}}
+	functions := &tree.Span{Probe: 4, Size: 16, Nested: true, Slots: []types.Type{types.U64},
+		Names: []string{".args.fd"}, Kept: []tree.Kept{{Names: []string{".args.fd"},
+			Known: map[string]string{"func": "f"}}}}
+	u := unitOf(t, []*tree.Span{calls, functions},
+		[]opened{{[]uint64{11}, []uint64{7<<layout.SyscallBits | uint64(read.Nr) + 1, 3, 0}}},
+		[]opened{{[]uint64{77, uint64(os.Getpid())}, []uint64{1, 0, place, 0, 5, 0}}})
+	values, err := spansOf(t, u).OfProbe(4)
+	want := []string{
+		`(11, record(probe = "syscall:read", fd = 3, depth = None, func = None, pid = None))`,
+		fmt.Sprintf(`(%d, record(probe = "point 6", pid = %[1]d, depth = 0, fd = 5, func = "f"))`, os.Getpid()),
+	}
+	if got := texts(t, values, err); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

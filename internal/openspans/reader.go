@@ -33,8 +33,9 @@ type openReader struct {
 	// all have been read.
 	nested []nestedEntry
 	open   map[nestedThread]uint32 // how many calls of a thread are
-	// others are the names of what any start of the span keeps.
-	others []string
+	// names are those of what starts keep, by its paths; all of them are what any of the starts keeps, sorted.
+	names map[string]string
+	all   []string
 }
 
 // A nestedThread is a thread, or a goroutine, of a process.
@@ -57,9 +58,9 @@ func (e *nestedEntry) key() starlark.Value {
 	return e.began.Get("pid")
 }
 
-func (s *Spans) reader(span *tree.Span) *openReader {
+func (s *Spans) reader(span *tree.Span, names map[string]string) *openReader {
 	return &openReader{spans: s, span: span, key: openKey(span), layout: openLayout(span),
-		open: map[nestedThread]uint32{}, others: namesOfStarts(span)}
+		open: map[nestedThread]uint32{}, names: names, all: slices.Sorted(maps.Values(names))}
 }
 
 // entry is the key and the start of an entry; ok is false where it is closed, or of a nested span.
@@ -74,10 +75,10 @@ func (r *openReader) entry(key, val []byte) (who, began starlark.Value, ok bool)
 	case busy == 0, r.span.Muted && busy>>layout.SpanMuted != 0:
 		return nil, nil, false
 	case r.span.Plan != nil:
-		return who, r.started([]string{"time"}, []starlark.Value{starlark.MakeUint64(busy)}, val), true
+		return who, r.started([]starlark.Value{starlark.MakeUint64(busy)}, val), true
 	}
 	probe := starlark.String("syscall:" + kernel.SyscallName(layout.Syscall(busy)))
-	return who, r.started([]string{"probe"}, []starlark.Value{probe}, val), true
+	return who, r.started([]starlark.Value{probe}, val), true
 }
 
 // openIn is how many calls an entry says are open: of a nested span that of depth 0 has the number.
@@ -102,8 +103,8 @@ func (r *openReader) note(key, val []byte) {
 		r.open[of] = uint32(binary.NativeEndian.Uint64(val[layout.NestedOpen:]))
 	}
 	probe := r.point(binary.NativeEndian.Uint64(val[layout.NestedPlace:]))
-	began := r.started([]string{"probe", "pid", "depth"}, []starlark.Value{starlark.String(probe),
-		starlark.MakeUint64(uint64(of.process)), starlark.MakeUint64(uint64(depth))}, val)
+	began := r.started([]starlark.Value{starlark.String(probe), starlark.MakeUint64(uint64(of.process)),
+		starlark.MakeUint64(uint64(depth))}, val)
 	r.nested = append(r.nested, nestedEntry{of, depth, began})
 }
 
@@ -126,10 +127,10 @@ func (r *openReader) rest() (out []starlark.Value) {
 // point is the name of the point of a call by its place: the lower half of the point's cookie.
 func (r *openReader) point(place uint64) string { return r.spans.Point(uint64(int64(int32(place)))) }
 
-// started is what is known of a start: some values, and what has been kept under a name of the script. A field of the
-// event comes before something in it that has the same name. What only other starts of the span keep is None.
-func (r *openReader) started(names []string, vals []starlark.Value, val []byte) *value.Record {
-	kept := r.kept(val)
+// started is what is known of a start: the values of entryNames, and what has been kept under a name of the script.
+// What only other starts keep is None.
+func (r *openReader) started(vals []starlark.Value, val []byte) *value.Record {
+	kept, names := r.kept(val), slices.Clone(entryNames(r.span))
 	add := func(name string, v starlark.Value) {
 		if !slices.Contains(names, name) {
 			names, vals = append(names, name), append(vals, v)
@@ -137,15 +138,15 @@ func (r *openReader) started(names []string, vals []starlark.Value, val []byte) 
 	}
 	for _, inner := range []bool{false, true} {
 		for i, slot := range kept.Names {
-			if name := strings.TrimPrefix(slot, tree.Inner); named(slot) && inner == (name != slot) {
-				add(name, r.spans.Decoder.Decode(&r.layout.Type.Elems[i], val))
+			if named(slot) && inner == strings.HasPrefix(slot, tree.Inner) {
+				add(r.names[slot], r.spans.Decoder.Decode(&r.layout.Type.Elems[i], val))
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(kept.Known)) {
 		add(name, starlark.String(kept.Known[name]))
 	}
-	for _, name := range r.others {
+	for _, name := range r.all {
 		add(name, starlark.None)
 	}
 	return value.NewRecord(names, vals)
@@ -164,18 +165,4 @@ func (r *openReader) kept(val []byte) tree.Kept {
 		return tree.Kept{}
 	}
 	return r.span.Kept[0]
-}
-
-// namesOfStarts are the names of all that some start of a span keeps, sorted.
-func namesOfStarts(span *tree.Span) (out []string) {
-	for _, kept := range span.Kept {
-		out = slices.AppendSeq(out, maps.Keys(kept.Known))
-		for _, slot := range kept.Names {
-			if named(slot) {
-				out = append(out, strings.TrimPrefix(slot, tree.Inner))
-			}
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
