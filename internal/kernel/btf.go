@@ -32,6 +32,8 @@ type BTF struct {
 	// the functions of a kernel lie behind all that have members.
 	kinds [btfKinds]int
 	first [btfKinds]typeAt
+	// usual are the functions whose names begin with one of usualFunctions, in order.
+	usual []TypeID
 	// signedEnums: pahole marks signed enums (2022, kernel 6.0). Before that the
 	// flag was always 0 and enumerators were read as int.
 	signedEnums bool
@@ -242,8 +244,11 @@ func (b *BTF) walkHeaders() error {
 			b.first[kind] = typeAt{TypeID(b.count), off}
 		}
 		b.kinds[kind]++
-		if kind == btfEnum && r.flag() {
+		switch {
+		case kind == btfEnum && r.flag():
 			b.signedEnums = true
+		case kind == btfFunc && isUsual(b.strs, r.name()):
+			b.usual = append(b.usual, TypeID(b.count))
 		}
 		off += n
 	}

@@ -91,12 +91,38 @@ func functionNamed(b *BTF, name string) (found TypeID, ok bool) {
 // functionsThatBegin calls f with the functions whose names begin with a text, in order: its number, and the byte of
 // the name behind that text, 0 where the name ends there.
 func functionsThatBegin(b *BTF, text string, f func(id TypeID, rest byte)) {
-	eachOf(b, &isFunction, func(id TypeID, r typeRecord) {
+	look := func(id TypeID, r typeRecord) {
 		from := uint64(r.name())
 		to := from + uint64(len(text))
 		if to < uint64(len(b.strs)) && string(b.strs[from:to]) == text {
 			f(id, b.strs[to])
 		}
+	}
+	if !slices.ContainsFunc(usualFunctions, func(begin string) bool { return strings.HasPrefix(text, begin) }) {
+		eachOf(b, &isFunction, look)
+		return
+	}
+	for _, id := range b.usual {
+		look(id, b.record(id))
+	}
+}
+
+// traceiter is the prefix of the function that calls a tracepoint's probes
+// (5.10; include/linux/tracepoint.h): int __traceiter_NAME(void *, ARGS).
+const traceiter = "__traceiter_"
+
+// usualFunctions are what names of functions begin with of which nearly each script with probes is asked: the walk over
+// all types that OpenBTF does anyway notes them, so that no other is needed.
+var usualFunctions = []string{traceiter, "__x64_compat_sys_"}
+
+// isUsual reports whether the name at a place of the strings begins with one of usualFunctions.
+func isUsual(strs []byte, at uint32) bool {
+	const all = "__" // they begin with
+	if int64(at)+int64(len(all)) > int64(len(strs)) || string(strs[at:int(at)+len(all)]) != all {
+		return false
+	}
+	return slices.ContainsFunc(usualFunctions, func(begin string) bool {
+		return len(strs)-int(at) > len(begin) && string(strs[at:int(at)+len(begin)]) == begin
 	})
 }
 

@@ -133,10 +133,6 @@ func (b *BTF) funcParamNames(fn TypeID) []string {
 	return out
 }
 
-// traceiter is the prefix of the function that calls a tracepoint's probes
-// (5.10; include/linux/tracepoint.h): int __traceiter_NAME(void *, ARGS).
-const traceiter = "__traceiter_"
-
 // indexTraceiters fills the index of these functions alone, which is less work than that of all functions.
 func (b *BTF) indexTraceiters() {
 	var found []TypeID
