@@ -55,11 +55,16 @@ func checkFunctions(t *testing.T, m Module, tree *syntax.File) {
 	}
 }
 
+// Each module is found by its name as the list has it, and nothing by the name of a file.
 func TestFind(t *testing.T) {
-	if m, ok := Find("slowprocs"); !ok || !m.Tool || m.Name != "slowprocs" {
-		t.Errorf("slowprocs: %v, %v", m, ok)
+	for _, want := range Modules() {
+		if m, ok := Find(want.Name); !ok || m != want {
+			t.Errorf("%s: %v, %v", want.Name, m, ok)
+		}
 	}
-	if m, ok := Find("no_such"); ok {
-		t.Errorf("found %v", m)
+	for _, none := range []string{"no_such", "", ".", "verbs", "verbs/count", "../stdlib/count", "count.star"} {
+		if m, ok := Find(none); ok {
+			t.Errorf("%q: found %v", none, m)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/syntax"
@@ -75,7 +76,7 @@ func (h *Host) Sources() Sources { return h.files }
 // Uses reports whether a file that was loaded has x.name somewhere, or the
 // string "name", as getattr takes it.
 func (s Sources) Uses(name string) bool {
-	return anyNode(s, func(n syntax.Node) bool {
+	return anyNode(s, name, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.DotExpr:
 			return n.Name.Name == name
@@ -89,7 +90,7 @@ func (s Sources) Uses(name string) bool {
 // Names reports whether a file that was loaded has the word somewhere, as the
 // name of a builtin.
 func (s Sources) Names(word string) bool {
-	return anyNode(s, func(n syntax.Node) bool {
+	return anyNode(s, word, func(n syntax.Node) bool {
 		id, ok := n.(*syntax.Ident)
 		return ok && id.Name == word
 	})
@@ -97,7 +98,7 @@ func (s Sources) Names(word string) bool {
 
 // asks is what builtins.Env.Asks asks.
 func (s Sources) asks(variable, attr string) bool {
-	return anyNode(s, func(n syntax.Node) bool {
+	return anyNode(s, attr, func(n syntax.Node) bool {
 		dot, ok := n.(*syntax.DotExpr)
 		if !ok || dot.Name.Name != attr {
 			return false
@@ -107,16 +108,27 @@ func (s Sources) asks(variable, attr string) bool {
 	})
 }
 
-// anyNode looks through the trees of files for a node that is what is sought.
-func anyNode(files Sources, is func(syntax.Node) bool) bool {
+// anyNode looks through the trees of files for a node that is what is sought, and has a word.
+func anyNode(files Sources, word string, is func(syntax.Node) bool) bool {
 	found := false
 	for _, f := range files {
+		if !f.mayHave(word) {
+			continue
+		}
 		syntax.Walk(f.tree, func(n syntax.Node) bool {
 			found = found || n != nil && is(n)
 			return !found
 		})
 	}
 	return found
+}
+
+// mayHave reports whether a node of the tree can have a word: a line has it, or a string with escapes. A run asks for
+// some ten words that most files do not have, and to look through their lines takes a tenth of a walk over their trees.
+func (f *file) mayHave(word string) bool {
+	return slices.ContainsFunc(f.lines, func(line string) bool {
+		return strings.Contains(line, word) || strings.Contains(line, `\`)
+	})
 }
 
 // callAt is what builtins.Env.CallAt asks.
