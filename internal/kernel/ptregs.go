@@ -3,6 +3,7 @@ package kernel
 import (
 	"runtime"
 	"strconv"
+	"sync"
 )
 
 // The registers of struct pt_regs, and those of the arguments of system calls.
@@ -26,15 +27,17 @@ type Registers struct {
 }
 
 // RegisterOffsets gives the registers of an architecture by its GOARCH; ""
-// is this machine. nil for an architecture that is not known.
+// is this machine. nil for an architecture that is not known. They are shared: do not change them.
 func RegisterOffsets(arch string) *Registers {
-	switch orThis(arch) {
-	case "amd64":
-		return amd64Registers()
-	case "arm64":
-		return arm64Registers()
+	if get := registersOf[orThis(arch)]; get != nil {
+		return get()
 	}
 	return nil
+}
+
+var registersOf = map[string]func() *Registers{
+	"amd64": sync.OnceValue(amd64Registers),
+	"arm64": sync.OnceValue(arm64Registers),
 }
 
 func orThis(arch string) string {
