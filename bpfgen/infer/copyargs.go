@@ -25,7 +25,7 @@ func (a *copyArgs) list(pos plan.Pos) []locals.Variable {
 }
 
 func (a *copyArgs) names() (out []string) {
-	a.f.ask("")
+	a.f.ask(question{})
 	for _, v := range a.list(plan.Pos{}) {
 		out = append(out, v.Name)
 	}
@@ -33,7 +33,7 @@ func (a *copyArgs) names() (out []string) {
 }
 
 func (a *copyArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
-	a.f.ask(name)
+	a.f.ask(argument(name))
 	for _, v := range a.list(pos) {
 		if v.Name == name {
 			return b.inSight(a.f, pos).value(&v), true
@@ -44,7 +44,7 @@ func (a *copyArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
 
 // at is word i of the arguments, if they are known to be as many words: ints and pointers.
 func (a *copyArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
-	a.f.ask("")
+	a.f.ask(question{})
 	list := a.list(pos)
 	if i < 0 || i >= len(list) {
 		return val{}, false

@@ -2,7 +2,6 @@ package infer
 
 import (
 	"debug/dwarf"
-	"fmt"
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -59,7 +58,7 @@ func (b memory) computed(place int64, pos plan.Pos) (*tree.Expr, bool) {
 	if b.view == nil {
 		return lost(pos), false
 	}
-	b.view.ask(fmt.Sprint("length.", place))
+	b.view.ask(question{about: aboutLength, at: place})
 	v, err := b.view.Length(dwarf.Offset(place))
 	if err != nil || v.Place.Kind != location.Held {
 		return lost(pos), false

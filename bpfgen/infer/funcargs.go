@@ -1,7 +1,6 @@
 package infer
 
 import (
-	"fmt"
 	"runtime"
 
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -15,7 +14,7 @@ import (
 // is void or lies where nobody knows. Programs of trampolines get them as words that the kernel copied.
 
 func (a *funcArgs) names() []string {
-	a.f.ask("")
+	a.f.ask(question{})
 	var out []string
 	for _, p := range a.f.Params() {
 		if p.Name != "" {
@@ -31,7 +30,7 @@ func (a *funcArgs) names() []string {
 }
 
 func (a *funcArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
-	a.f.ask(name)
+	a.f.ask(argument(name))
 	for i, p := range a.f.Params() {
 		if p.Name == name {
 			return a.at(b, i, pos)
@@ -41,7 +40,7 @@ func (a *funcArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
 }
 
 func (a *funcArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
-	a.f.ask(fmt.Sprint(i))
+	a.f.ask(argumentAt(i))
 	params := a.f.Params()
 	switch {
 	case i < 0 || i >= a.f.ArgCount():
@@ -158,7 +157,7 @@ func unreadable(pos plan.Pos) *tree.Expr {
 
 // funcResult is e.ret.
 func (b argWords) funcResult(f *funcView, mech tree.AttachKind, pos plan.Pos) val {
-	f.ask("ret")
+	f.ask(question{about: aboutResult})
 	switch {
 	case f.Program:
 		wrong(pos, "what a BPF program returns cannot be read: where it lies depends on how the verifier took the "+
@@ -171,7 +170,7 @@ func (b argWords) funcResult(f *funcView, mech tree.AttachKind, pos plan.Pos) va
 	case f.Proto.Ret == 0:
 		wrong(pos, "%s returns nothing (void), so there is no e.ret", f.Name)
 	case mech == tree.AttachFexit:
-		f.ask("") // the result lies behind the arguments
+		f.ask(question{}) // the result lies behind the arguments
 		word := load(ctxPlace(b.body, 8*len(f.Params()), pos), types.U64, pos)
 		return b.typedWord(word, f.Proto.Ret, pos)
 	}

@@ -18,7 +18,7 @@ func funcEvent(b *body, fs *points.Functions, f *funcView) *event {
 		b.origin = b
 	}
 	ev.profile = ev.regs // the registers tell ip and the mode
-	ev.unwound = func() { f.ask("caller") }
+	ev.unwound = func() { f.ask(question{about: aboutCaller}) }
 	result := func(pos plan.Pos) val { return b.argWords().funcResult(f, fs.Mech, pos) }
 	switch {
 	case f.Site != nil:
@@ -36,7 +36,7 @@ func funcEvent(b *body, fs *points.Functions, f *funcView) *event {
 	if f.HasVariables() {
 		ev.vars = f
 	}
-	ev.source = func() (string, bool) { return f.ask("source"), f.At() != "" }
+	ev.source = func() (string, bool) { return f.ask(question{about: aboutSource}), f.At() != "" }
 	if f.OfGoroutine() {
 		ev.goid = func(pos plan.Pos) val { return goid(b, f, pos) }
 	}
@@ -47,7 +47,7 @@ func funcEvent(b *body, fs *points.Functions, f *funcView) *event {
 
 // goid is e.goid: the number of the goroutine whose g is in its register.
 func goid(b *body, f *funcView, pos plan.Pos) val {
-	f.ask("goid")
+	f.ask(question{about: aboutGoid})
 	off, err := f.Goid()
 	if err != nil {
 		wrong(pos, "where the number of a goroutine is in the program of %s is not known: %v", f.Text, err)

@@ -27,7 +27,7 @@ func (*varsObj) what() string { return "e.vars" }
 
 // names are the names of the variables, the outer ones first.
 func (o *varsObj) names() (out []string) {
-	o.f.ask("vars")
+	o.f.ask(question{about: aboutVariables})
 	list, _ := o.f.Variables()
 	for i := range list {
 		out = append(out, list[i].Name)
@@ -60,7 +60,7 @@ func (o *varsObj) variable(name string, pos plan.Pos) val {
 }
 
 func (o *varsObj) lookup(name string, pos plan.Pos) (val, bool) {
-	o.f.ask("vars." + name)
+	o.f.ask(question{about: aboutVariable, name: name})
 	list, err := o.f.Variables()
 	if err != nil {
 		wrong(pos, "the variables at %s are not known: %v", o.ev.point, err)
@@ -336,7 +336,7 @@ func (*globalsObj) what() string { return "e.globals" }
 
 // variable is e.globals.name.
 func (o *globalsObj) variable(name string, pos plan.Pos) val {
-	o.f.ask("globals." + name)
+	o.f.ask(question{about: aboutGlobal, name: name})
 	v, err := o.f.Global(name)
 	if v == nil && err == nil {
 		v, err = o.f.Global(kernel.TrimEscape(name))

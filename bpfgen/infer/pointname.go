@@ -81,7 +81,7 @@ func (pr *probe) pointCookie(f *points.Function) int64 {
 // label that readers see as text.
 func (pr *probe) pointLabel(f *funcView, label, text string, pos plan.Pos) val {
 	if !pr.cookies {
-		f.ask("func")
+		f.ask(question{about: aboutName})
 	}
 	switch {
 	case !pr.names:

@@ -3,7 +3,6 @@ package infer
 import (
 	"debug/dwarf"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/points"
@@ -12,55 +11,108 @@ import (
 
 // What a walk asks about a function (arguments, variables), so that functions with the same answers share one program.
 
+// A question is what a walk asks about a function or a system call. What it is about stands beside the name of the
+// program's argument or variable, because a program may give these any name: goid, ret, func. The zero value asks for
+// all.
+type question struct {
+	about aspect
+	// name is that of the argument or variable.
+	name string
+	// at is the argument's number, or the place in the debug information of an array's length.
+	at int64
+}
+
+// An aspect is what a question is about.
+type aspect int
+
+const (
+	aboutAll        aspect = iota // everything
+	aboutArgument                 // the argument of a name
+	aboutArgumentAt               // the argument of a number
+	aboutResult                   // e.ret
+	aboutName                     // e.func and e.probe
+	aboutSource                   // e.source
+	aboutCaller                   // where the caller is found
+	aboutGoid                     // e.goid
+	aboutOperands                 // the arguments of a static probe
+	aboutLoading                  // where the place is in its file, which tells where the program is loaded
+	aboutVariables                // all of e.vars
+	aboutVariable                 // the variable of a name
+	aboutGlobal                   // the variable of a name outside of functions
+	aboutLength                   // the length of an array
+	aboutInterface                // the interface that a system call came by
+)
+
+// argument asks for the argument of a name.
+func argument(name string) question { return question{about: aboutArgument, name: name} }
+
+// argumentAt asks for argument i.
+func argumentAt(i int) question { return question{about: aboutArgumentAt, at: int64(i)} }
+
 // functionAnswer gives what a program depends on: see access.
-func functionAnswer(p *points.Function, question string) string {
-	switch question {
-	case "func":
+func functionAnswer(p *points.Function, q question) string {
+	switch q.about {
+	case aboutName:
 		return p.Text + " " + p.Name // places of one line can be in several functions
-	case "source":
+	case aboutSource:
 		return p.At()
-	case "caller":
+	case aboutCaller:
 		return fmt.Sprint(p.Place.Caller)
-	case "goid":
+	case aboutGoid:
 		return fmt.Sprint(p.Goid())
-	case "operands":
+	case aboutOperands:
 		return fmt.Sprint(p.Site.Text, p.Operands)
-	case "ret":
-		if p.Typed() {
-			return fmt.Sprint(p.Proto.Ret, p.ResultPlace())
-		}
-		if p.User {
-			return userAnswer(p, question)
-		}
-		return "untyped"
-	case "static":
+	case aboutResult:
+		return resultAnswer(p)
+	case aboutLoading:
 		return fmt.Sprint(p.Static())
-	}
-	if name, ok := strings.CutPrefix(question, "globals."); ok {
-		v, err := p.Global(name)
+	case aboutGlobal:
+		v, err := p.Global(q.name)
 		return fmt.Sprint(v, err, p.Static())
+	case aboutLength:
+		return lengthAnswer(p, dwarf.Offset(q.at))
+	case aboutVariables, aboutVariable:
+		return variableAnswer(p, q)
 	}
-	if place, ok := strings.CutPrefix(question, "length."); ok {
-		return lengthAnswer(p, place)
-	}
-	if p.Inlined() {
-		return copyAnswer(p, question)
-	}
-	if question == "" {
+	switch {
+	case p.Inlined():
+		return copyAnswer(p, q)
+	case q.about == aboutAll:
 		return signatureOf(p)
-	}
-	if question == "vars" || strings.HasPrefix(question, "vars.") {
-		return variableAnswer(p, strings.TrimPrefix(question, "vars."))
-	}
-	if p.User {
-		return userAnswer(p, question)
+	case p.User:
+		return argumentAnswer(p, q)
 	}
 	for i, arg := range p.Params() {
-		if arg.Name == question || fmt.Sprint(i) == question {
+		if q == argument(arg.Name) || q == argumentAt(i) {
 			return fmt.Sprint(i, arg.Type, p.ArgPlace(i))
 		}
 	}
 	return ""
+}
+
+// resultAnswer is what a program that reads the result depends on.
+func resultAnswer(p *points.Function) string {
+	switch s := p.Known(); {
+	case p.Typed():
+		return fmt.Sprint(p.Proto.Ret, p.ResultPlace())
+	case !p.User:
+		return "untyped"
+	case s == nil:
+		return unknownAnswer(p)
+	default:
+		answer := fmt.Sprint(p.ABI, s.Result, s.Void)
+		for i := range s.Results {
+			answer += valueAnswer(p, &s.Results[i])
+		}
+		return answer
+	}
+}
+
+// unknownAnswer is what a program depends on that reads arguments or the result of a user function without debug
+// information.
+func unknownAnswer(p *points.Function) string {
+	_, lost := p.Split()
+	return fmt.Sprint(p.ABI, lost)
 }
 
 func signatureOf(p *points.Function) string {
@@ -82,13 +134,13 @@ func valueAnswer(p *points.Function, v *signature.Value) string {
 	return fmt.Sprint(v.Name, id, err, v.Pieces, v.Indirect, v.IsConstant, v.Constant)
 }
 
-// variableAnswer is what a program that reads a variable depends on; of "vars" that of all. Where the program of the
-// user is loaded is told by where the place is in its file.
-func variableAnswer(p *points.Function, name string) string {
+// variableAnswer is what a program that reads a variable, or all of them, depends on. Where the program of the user is
+// loaded is told by where the place is in its file.
+func variableAnswer(p *points.Function, q question) string {
 	list, err := p.Variables()
 	out := fmt.Sprint(err, p.Static())
 	for i := range list {
-		if v := &list[i]; v.Name == name || name == "vars" {
+		if v := &list[i]; v.Name == q.name || q.about == aboutVariables {
 			id, err := p.TypeAt(v.Type)
 			out += fmt.Sprint(v.Name, id, err, v.Place, ";")
 		}
@@ -96,12 +148,12 @@ func variableAnswer(p *points.Function, name string) string {
 	return out
 }
 
-// copyAnswer is what a program that reads an argument of a copy that was inlined depends on; of "" that of all.
-func copyAnswer(p *points.Function, name string) string {
+// copyAnswer is what a program that reads an argument of a copy that was inlined, or all of them, depends on.
+func copyAnswer(p *points.Function, q question) string {
 	list, err := p.Parameters()
 	out := fmt.Sprint("a copy ", err)
 	for i := range list {
-		if v := &list[i]; v.Name == name || name == "" {
+		if v := &list[i]; v.Name == q.name || q.about == aboutAll {
 			id, err := p.TypeAt(v.Type)
 			out += fmt.Sprint(v.Name, id, err, v.Place, ";")
 		}
@@ -113,18 +165,14 @@ func copyAnswer(p *points.Function, name string) string {
 }
 
 // lengthAnswer is what a program depends on that asks for the length of an array, by the place of its dimension.
-func lengthAnswer(p *points.Function, place string) string {
-	dimension, err := strconv.ParseInt(place, 10, 64)
-	if err != nil {
-		return ""
-	}
-	n, err := p.Length(dwarf.Offset(dimension))
+func lengthAnswer(p *points.Function, dimension dwarf.Offset) string {
+	n, err := p.Length(dimension)
 	return fmt.Sprint(n, err, p.Static())
 }
 
-func (v *funcView) ask(question string) string {
-	a := functionAnswer(v.Function, question)
-	*v.log = append(*v.log, access{question, a})
+func (v *funcView) ask(q question) string {
+	a := functionAnswer(v.Function, q)
+	*v.log = append(*v.log, access{q, a})
 	return a
 }
 
@@ -138,28 +186,19 @@ func serves(log []access, p *points.Function) bool {
 	return true
 }
 
-// userAnswer is what a program that reads word i depends on, or, with "ret", the result.
-func userAnswer(p *points.Function, question string) string {
+// argumentAnswer is what a program that reads an argument of a user function depends on.
+func argumentAnswer(p *points.Function, q question) string {
 	s := p.Known()
 	if s == nil {
-		_, lost := p.Split()
-		return fmt.Sprint(p.ABI, lost)
-	}
-	if question == "ret" {
-		answer := fmt.Sprint(p.ABI, s.Result, s.Void)
-		for i := range s.Results {
-			answer += valueAnswer(p, &s.Results[i])
-		}
-		return answer
+		return unknownAnswer(p)
 	}
 	for i := range s.Arguments {
-		if s.Arguments[i].Name == question && question != "" {
+		if q == argument(s.Arguments[i].Name) {
 			return valueAnswer(p, &s.Arguments[i])
 		}
 	}
-	var i int
-	if _, err := fmt.Sscan(question, &i); err != nil || s.OnlyResult {
+	if q.about != aboutArgumentAt || s.OnlyResult {
 		return fmt.Sprint(p.ABI)
 	}
-	return fmt.Sprint(p.ABI, s.Param(i), i < p.ArgCount())
+	return fmt.Sprint(p.ABI, s.Param(int(q.at)), int(q.at) < p.ArgCount())
 }

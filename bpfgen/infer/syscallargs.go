@@ -14,8 +14,8 @@ import (
 // e.args and e.ret of syscall: points: registers, memory behind them, calls of programs of 32 bits. Each question is
 // noted: calls with the same answers share a program.
 
-func (a *syscallArgs) note(question string) {
-	a.shared.log = append(a.shared.log, access{question, answer(a.sc, question)})
+func (a *syscallArgs) note(q question) {
+	a.shared.log = append(a.shared.log, access{q, answer(a.sc, q)})
 }
 
 // arg reads argument i: its value at the start, memory behind it where b is.
@@ -37,7 +37,7 @@ func (a *syscallArgs) arg(b *body, i int, pos plan.Pos) val {
 }
 
 func (a *syscallArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
-	a.note(fmt.Sprint(i))
+	a.note(argumentAt(i))
 	if i < 0 || i >= len(a.sc.Args) {
 		return val{}, false
 	}
@@ -45,7 +45,7 @@ func (a *syscallArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 }
 
 func (a *syscallArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
-	a.note(name)
+	a.note(argument(name))
 	for i, arg := range a.sc.Args {
 		if arg.Name == name {
 			return a.arg(b, i, pos), true
@@ -55,7 +55,7 @@ func (a *syscallArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
 }
 
 func (a *syscallArgs) names() []string {
-	a.note("")
+	a.note(question{})
 	var out []string
 	for _, arg := range a.sc.Args {
 		out = append(out, arg.Name)
@@ -69,7 +69,7 @@ func (a *syscallArgs) result(ret *tree.Expr, pos plan.Pos) *tree.Expr {
 	if runtime.GOARCH != "arm64" {
 		return ret
 	}
-	a.note(askInterface)
+	a.note(question{about: aboutInterface})
 	if a.sc.Entry != kernel.EntryCompat {
 		return ret
 	}
@@ -129,15 +129,15 @@ func (b argWords) syscallArg(word *tree.Expr, spec kernel.SyscallArg, pos plan.P
 }
 
 // answer gives what a variant depends on.
-func answer(sc *kernel.Syscall, question string) string {
-	switch question {
-	case "":
-		return fmt.Sprint(sc.Nr) // everything about the call
-	case askInterface:
+func answer(sc *kernel.Syscall, q question) string {
+	switch q.about {
+	case aboutAll:
+		return fmt.Sprint(sc.Nr)
+	case aboutInterface:
 		return fmt.Sprint(sc.Entry)
 	}
 	for i, arg := range sc.Args {
-		if arg.Name == question || fmt.Sprint(i) == question {
+		if q == argument(arg.Name) || q == argumentAt(i) {
 			return fmt.Sprintf("%d %s %t %d %s %d %v", i, arg.CType, readsAtStart(sc), arg.Creating, arg.Use, sc.Entry,
 				sc.Place(i))
 		}
@@ -157,9 +157,6 @@ func argRegister(sc *kernel.Syscall, i int, pos plan.Pos) *tree.Expr {
 	}
 	return register(regs[i], pos)
 }
-
-// askInterface is the question of which interface a call is.
-const askInterface = "interface"
 
 // readsAtStart: what execve was given is gone when it returns.
 func readsAtStart(sc *kernel.Syscall) bool { return strings.HasPrefix(sc.Name, "execve") }

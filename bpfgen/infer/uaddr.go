@@ -56,7 +56,7 @@ func (b argWords) loaded(file string, addr uint64, pos plan.Pos) (*tree.Expr, bo
 	if b.view == nil || b.file != file || b.origin == nil {
 		return nil, false
 	}
-	b.view.ask("static")
+	b.view.ask(question{about: aboutLoading})
 	ip := register(kernel.RegisterOffsets("").IP, pos)
 	at := operation(tree.OpAdd, types.U64, ip, intExpr(int64(addr-b.view.Static()), pos), pos)
 	return b.carry(b.origin, at), true

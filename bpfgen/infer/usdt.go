@@ -17,7 +17,7 @@ import (
 
 // names: an argument of which nobody knows a name is e.args.argN.
 func (a *operandArgs) names() []string {
-	a.f.ask("operands")
+	a.f.ask(question{about: aboutOperands})
 	var out []string
 	for i := range a.f.Site.Args {
 		out = append(out, a.f.OperandName(i))
@@ -62,7 +62,7 @@ func (a *operandArgs) typed(b *body, i int, pos plan.Pos) val {
 }
 
 func (a *operandArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
-	a.f.ask("operands")
+	a.f.ask(question{about: aboutOperands})
 	if i < 0 || i >= len(a.f.Site.Args) {
 		return val{}, false
 	}

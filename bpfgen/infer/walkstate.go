@@ -279,9 +279,12 @@ type funcArgs struct {
 // operandArgs is e.args of a static probe.
 type operandArgs struct{ f *funcView }
 
-// An access is a question about a system call's arguments and its answer.
-// Two calls that answer all questions alike share a variant.
-type access struct{ question, answer string }
+// An access is a question about a function or a system call, and its answer. Two calls that answer all questions alike
+// share a variant.
+type access struct {
+	question question
+	answer   string
+}
 
 // A userWalk walks a handler that runs in user space, for one point. It follows
 // what is derived from the event and captures what user code uses of it.
