@@ -192,6 +192,12 @@ func (g *generator) fixedMaps() {
 		m.Contents = []ebpf.MapKV{{Key: uint32(0), Value: g.shared.ConstData}}
 		g.add(m)
 	}
+	if uses[tree.MapNames] {
+		rows := g.shared.NameRows()
+		g.add(&ebpf.MapSpec{Name: tree.MapNames, Type: ebpf.Hash, KeySize: 8,
+			ValueSize:  uint32(layout.NameSize(g.shared.NameRoom)),
+			MaxEntries: uint32(len(rows)), Contents: rows})
+	}
 	if uses[tree.MapStacks] {
 		g.add(&ebpf.MapSpec{
 			Name: tree.MapStacks, Type: ebpf.Hash, KeySize: 8,

@@ -113,6 +113,8 @@ func (b operators) equal(x, y val, pos plan.Pos) cond {
 	}
 	if ln, rn, ok := sameName(l, r); ok {
 		l, r = ln, rn
+	} else if lt, rt := bothTexts(b.u, l, r); lt != l || rt != r {
+		l, r = lt, rt
 	} else if l.Type.Label != r.Type.Label || !oneName(l.Type) {
 		notLabelled(l.Type, pos)
 		notLabelled(r.Type, pos)
@@ -295,6 +297,7 @@ func (b operators) order(op syntax.Token, x, y val, pos plan.Pos) val {
 	} else if x.typ().Kind == types.Str {
 		y = asText(y, pos)
 	}
+	x, y = b.nameAsText(x, pos), b.nameAsText(y, pos)
 	xk, yk := x.typ().Kind, y.typ().Kind
 	if xk == types.Str && yk == types.Str {
 		l, r := b.present(x, "a string", pos), b.present(y, "a string", pos)
@@ -321,6 +324,14 @@ func (b operators) order(op syntax.Token, x, y val, pos plan.Pos) val {
 	return exprVal(&tree.Expr{Op: orderOps[op], Type: types.Boolean, Args: []*tree.Expr{l, r}, Pos: pos})
 }
 
+// nameAsText is v, or its text if it is a name.
+func (b operators) nameAsText(v val, pos plan.Pos) val {
+	if v.obj != nil || !v.typ().IsName() {
+		return v
+	}
+	return b.bind("", exprVal(nameTexts{b.u}.textOf(b.rv(v, pos))), pos)
+}
+
 // contains is x in y.
 func (b operators) contains(x, y val, pos plan.Pos) cond {
 	if ref, ok := y.c.(plan.Ref); ok {
@@ -329,7 +340,7 @@ func (b operators) contains(x, y val, pos plan.Pos) cond {
 	if c, ok := b.partOfName(x, y, pos); ok {
 		return c
 	}
-	if y = asText(y, pos); y.typ().Kind == types.Str {
+	if y = b.nameAsText(asText(y, pos), pos); y.typ().Kind == types.Str {
 		return b.substring(x, y, pos)
 	}
 	if elems, ok := b.elements(y, pos); ok {

@@ -97,7 +97,7 @@ func (b walker) callMethod(m *method, args []arg, pos plan.Pos) val {
 	if v, ok := b.ops().edgeOfName(m, args, pos); ok {
 		return v
 	}
-	if m.recv.typ().Kind == types.Str {
+	if m.recv = b.ops().nameAsText(m.recv, pos); m.recv.typ().Kind == types.Str {
 		return b.stringMethod(m, args, pos)
 	}
 	refuse(pos, "the method %s cannot run in a kernel half", m.name)

@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"slices"
+
 	"go.starlark.net/resolve"
 
 	"github.com/startrace/startrace/bpfgen/scope"
@@ -173,10 +175,11 @@ func (b inliner) inlined(f *frame, block *tree.Block, falls bool, pos plan.Pos) 
 	if falls {
 		t = types.NoneT
 	}
-	for _, r := range constantsLast(f.returns) {
-		e := b.u.named(b.rv(r.v, r.stmt.Pos), t)
+	list := constantsLast(f.returns)
+	for _, r := range slices.Concat(list, list) { // names are texts where one of the others is
+		e := beside(b.u, b.rv(r.v, r.stmt.Pos), t)
 		var ok bool
-		if t, ok = types.Join(t, chosen(e)); !ok {
+		if t, ok = types.Join(withTexts(t, e.Type), chosen(e)); !ok {
 			refuse(r.stmt.Pos, "this returns %s, elsewhere %s: a function in a kernel half returns one kind of "+
 				"value, or None%s", returnedInWords(r.v), inWords(t), besides(r.v, exprVal(&tree.Expr{Type: t})))
 		}
@@ -184,7 +187,7 @@ func (b inliner) inlined(f *frame, block *tree.Block, falls bool, pos plan.Pos) 
 	for _, r := range f.returns {
 		if t.Kind != types.None {
 			// The value was computed where the return stands.
-			r.stmt.Exprs = []*tree.Expr{convert(b.u.named(b.rv(r.v, r.stmt.Pos), t), t)}
+			r.stmt.Exprs = []*tree.Expr{convert(beside(b.u, b.rv(r.v, r.stmt.Pos), t), t)}
 		}
 	}
 	if falls && t.Kind != types.None {

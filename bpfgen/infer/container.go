@@ -42,25 +42,12 @@ import (
 // gives it one. A part of a key that is None wherever the container is used is no part of the key in the map
 // (presentParts), so that n[e.comm, e.args.ret if wide else None] costs nothing where wide is False.
 
-// nameBesideText reports whether t has the name of a function or a point where v has something else that is no name.
-func nameBesideText(t, v types.Type) bool {
-	if t.IsName() {
-		return v.Kind != types.Tuple && v.Kind != types.Record
-	}
-	for i := range t.Elems {
-		if i < len(v.Elems) && nameBesideText(t.Elems[i], v.Elems[i]) && !v.Elems[i].IsName() &&
-			v.Elems[i].Kind == types.Str {
-			return true
-		}
-	}
-	return false
-}
-
+// widen makes the type have of a container what it is together with t, that of a use.
 func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos, what string, c *plan.Container) {
 	if have.Kind == types.Bot || have.Kind == types.None && t.Kind != types.None {
 		*at = pos
 	}
-	j, ok := types.Join(*have, t)
+	j, ok := types.Join(withTexts(*have, t), t)
 	if !ok && c.Kind == plan.Cell && *at == c.Pos {
 		first := inWords(*have)
 		if i, isInt := c.Init.(plan.Int); isInt && i.Big.Sign() == 0 {
@@ -69,15 +56,13 @@ func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos,
 		wrong(pos, "the value of cell %s is %s here, but at %s it begins as %s: write "+
 			"cell(None), or begin it with a value of this kind", name(c), inWords(t), *at, first)
 	}
-	if !ok && (nameBesideText(*have, t) || nameBesideText(t, *have)) {
-		wrong(pos, "the %s of %s %s is %s here, but %s at %s: names of functions and points are numbers in a kernel "+
-			"half, which share a part of a %[2]s's %[1]s with constant strings only, so use a second %[2]s, or a part "+
-			"for each, as (e.func, None) beside (None, e.comm)",
-			what, c.Kind, name(c), inWords(t), inWords(*have), *at)
-	}
 	if !ok {
+		mixedTexts(u, *have, t, *at, pos, what, c)
 		wrong(pos, "the %s of %s %s is %s here, but %s at %s: one %s holds one kind, so use a second one", what, c.Kind,
 			name(c), inWords(t), inWords(*have), *at, c.Kind)
+	}
+	if c.Kind == plan.Cell {
+		u.nameTable.first(j, c.Init)
 	}
 	if !j.Equal(*have) && unmarked(j).Equal(unmarked(*have)) {
 		*have = j
@@ -119,6 +104,7 @@ func (b tables) key(c *plan.Container, k val, pos plan.Pos) (*tree.Expr, bool) {
 	if k.comp && !k.isRecord() && len(k.elems) == 0 {
 		refuse(pos, "a key of no parts is made in user space: () has nothing that a map could keep")
 	}
+	unmixed(b.u, c, pos)
 	t := b.u.cont(c)
 	parts := b.u.presentParts(t, k, pos)
 	if len(parts) == 0 {
@@ -218,9 +204,10 @@ func (b tables) tableSet(c *plan.Container, k, v val, pos plan.Pos) {
 
 // kept is v in the form in which c keeps its values.
 func (b tables) kept(c *plan.Container, v val, pos plan.Pos) *tree.Expr {
+	unmixed(b.u, c, pos)
 	b.guess(c, v, pos)
 	have := b.u.cont(c).val
-	if v.obj == nil && v.typ().IsName() {
+	if v.obj == nil && v.typ().IsName() && !isOtherText(have) {
 		have = types.Name // a value takes 8 bytes anyway
 	}
 	e := b.rv(b.fitting(v, have, pos), pos)
@@ -425,6 +412,7 @@ func (b tables) cellMethod(c *plan.Container, m string, args []arg, pos plan.Pos
 	switch m {
 	case "get":
 		want(args, 0, 0, "get()", pos)
+		unmixed(b.u, c, pos)
 		if b.valueType(c).Kind == types.Bot {
 			b.u.unknown.Set(c.ID, true)
 			return objVal(poison{})

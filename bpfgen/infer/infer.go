@@ -94,6 +94,7 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 	names := newNameTable(o.Earlier)
 	userKeys := map[int]*keyUse{}
 	moved, stays, allLate := map[probeFunc]string{}, map[probeFunc]bool{}, map[int]bool{}
+	mixed := map[int]string{}
 	settles := 1
 	for round := 0; round < maxRounds; round++ {
 		u := newUnit(p, facts, known)
@@ -102,9 +103,10 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 		u.earlier, u.late, u.replaced = o.Earlier, o.Late, o.Replaced
 		u.spanKeys, u.nameTable = keys, names
 		u.userKeys, u.moved, u.stays, u.allLate = userKeys, moved, stays, allLate
-		before := len(moved)
+		u.mixed = mixed
+		before := len(moved) + len(mixed)
 		u.walk()
-		if len(moved) > before || !u.changed && (sides{u}).alsoLate() {
+		if len(moved)+len(mixed) > before || !u.changed && (sides{u}).alsoLate() {
 			// What their kernel halves gave containers does not hold.
 			known, round = learnt{conts: o.Earlier.containers()}, -1 // each function and container moves once
 			continue

@@ -203,7 +203,7 @@ func callMatches(b *body, args []arg, pos plan.Pos) val {
 	if c, ok := b.ops().testName(a[0], nameTest{g.Match, glob}, pos); ok {
 		return condVal(c)
 	}
-	if a[0] = asText(a[0], pos); a[0].typ().Kind != types.Str {
+	if a[0] = b.ops().nameAsText(asText(a[0], pos), pos); a[0].typ().Kind != types.Str {
 		refuse(pos, "matches takes a string, got %s", a[0].describe())
 	}
 	s := b.present(a[0], "a string", pos)

@@ -262,8 +262,8 @@ func (b walker) set(id *syntax.Ident, v val, pos plan.Pos) {
 // assignPin assigns a pinned variable, and gives what it is until several ways meet: its place, or the value, if that
 // is an int of another type.
 func (b walker) assignPin(p *pin, v val, pos plan.Pos) val {
-	e := b.rv(v, pos)
-	t, ok := types.Join(p.t, chosen(e))
+	e := beside(b.u, b.rv(v, pos), p.t)
+	t, ok := types.Join(withTexts(p.t, e.Type), chosen(e))
 	if !ok {
 		begin := ""
 		if v.typ().Label != "" || p.t.Label != "" {

@@ -49,6 +49,26 @@ func (t *nameTable) number(s string) int64 {
 	return n
 }
 
+// first numbers the texts with which a cell begins that has names, of type t.
+func (n *nameTable) first(t types.Type, begins plan.Value) {
+	switch v := begins.(type) {
+	case plan.String:
+		if t.IsName() {
+			n.number(string(v))
+		}
+	case plan.Tuple:
+		for i := range min(len(v), len(t.Elems)) {
+			n.first(t.Elems[i], v[i])
+		}
+	case plan.Record:
+		for _, field := range v {
+			if i := slices.Index(t.Names, field.Name); i >= 0 {
+				n.first(t.Elems[i], field.Value)
+			}
+		}
+	}
+}
+
 // nameConst is a name as its number.
 func (u *unit) nameConst(s string, pos plan.Pos) *tree.Expr {
 	e := intExpr(u.nameTable.number(s), pos)
@@ -81,6 +101,9 @@ func (b tables) fitting(v val, have types.Type, pos plan.Pos) val {
 		return exprVal(narrow(b.rv(v, pos), have))
 	}
 	t := v.typ()
+	if t.IsName() && isOtherText(have) || hasNameBeside(t, have) {
+		return exprVal(nameTexts{b.u}.textual(b.rv(v, pos), have))
+	}
 	if t.IsName() && (have.Label == types.Name.Label || !isSyscallLabel(t.Label)) {
 		return exprVal(asName(b.rv(v, pos)))
 	}
@@ -105,6 +128,12 @@ func (u *unit) named(e *tree.Expr, t types.Type) *tree.Expr {
 	return &out
 }
 
+// beside is e as it can be one of several values of which t is the type so far: a constant string by its number where
+// the others are names, and a name by its text where they are other strings.
+func beside(u *unit, e *tree.Expr, t types.Type) *tree.Expr {
+	return nameTexts{u}.textual(u.named(e, t), t)
+}
+
 // A nameTest asks for a property of a name.
 type nameTest struct {
 	holds func(string) bool
@@ -116,10 +145,10 @@ type nameTest struct {
 // that it can be. false: v is no such name.
 func (b operators) testName(v val, test nameTest, pos plan.Pos) (cond, bool) {
 	label := v.typ().Label
-	if v.obj != nil || !v.typ().IsName() {
+	kind, _, _ := strings.Cut(label, ":")
+	if v.obj != nil || !isSyscallLabel(label) && (kind == "" || label != b.pr.labelOf(kind)) {
 		return cond{}, false
 	}
-	kind, _, _ := strings.Cut(label, ":")
 	e := b.present(v, "a name", pos)
 	switch {
 	case isSyscallLabel(label):
@@ -130,9 +159,7 @@ func (b operators) testName(v val, test nameTest, pos plan.Pos) (cond, bool) {
 	case label == b.pr.labelOf(kind):
 		return b.testOwn(e, kind, test, pos), true
 	}
-	refuse(pos, "which names this can be is not known in a kernel half: "+
-		"== and in (…) compare it with whole names here; test e.func itself before it is kept")
-	return cond{}, false
+	return cond{}, false // of one from a container, or of one of several, the text is asked
 }
 
 // partOfName is x in y where y is a name that is known by its number.

@@ -44,6 +44,9 @@ type unit struct {
 	// allLate are the containers of which the kernel makes no changes for handlers in user space, as one of these makes
 	// them late (sides). It lives through all rounds.
 	allLate map[int]bool
+	// mixed are the tables and cells that have texts of different kinds, by number, with the reason why their handlers
+	// run in user space. It lives through all rounds.
+	mixed map[int]string
 	// res is what comes of the round. It is complete when finish has run.
 	res *Result
 	// userUses are the uses of tables and cells by handlers that this round has placed in user space.

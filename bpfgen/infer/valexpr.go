@@ -254,6 +254,7 @@ func addressIn(b *body, a addressed, pos plan.Pos) *tree.Expr {
 // constant float beside one of 32 bits has 32.
 func (u *unit) joinExprs(x, y *tree.Expr) (_, _ *tree.Expr, _ types.Type, ok bool) {
 	x, y = u.named(x, y.Type), u.named(y, x.Type)
+	x, y = bothTexts(u, x, y)
 	x, y = narrow(x, y.Type), narrow(y, x.Type)
 	t, ok := types.Join(chosen(x), chosen(y))
 	if ok {
@@ -284,8 +285,6 @@ func besides(x, y val) string {
 		return ""
 	case y.typ().Kind != types.Str:
 		return "; keep each in a variable, a container or a field of its own"
-	case t.IsName():
-		return "; of strings only constants can stand beside a name, which is a number there"
 	}
 	return "; write None instead of the string: the number behind the text is what is kept"
 }

@@ -157,7 +157,7 @@ var (
 	}
 	exprSizes = map[tree.Op]int{
 		tree.OpLoad: 5, tree.OpStr: 15, tree.OpMem: 15, tree.OpStrList: 150, tree.OpJoin: 150, tree.OpListLen: 50,
-		tree.OpPath: 300, tree.OpChars: 30,
+		tree.OpPath: 300, tree.OpChars: 30, tree.OpNameText: 60,
 		tree.OpTableGet: 20, tree.OpTableIndex: 20, tree.OpTablePop: 25, tree.OpTableHas: 8,
 		tree.OpContains: 30, tree.OpMatches: 40,
 	}

@@ -39,6 +39,8 @@ func (b exprs) eval(e *tree.Expr) val {
 		return b.condExpr(e)
 	case tree.OpChars:
 		return texts{b.code}.chars(e)
+	case tree.OpNameText:
+		return texts{b.code}.nameText(e)
 	case tree.OpStrLen:
 		return intVal(e.Type, b.strLen(b.expr(e.Args[0]).s))
 	case tree.OpByteAt:

@@ -7,8 +7,8 @@ import (
 
 // What all programs of a unit share: numbers of sites, constants in a map.
 
-// Shared is what the programs of a unit have in common. Those from Tree to Unwind are set before the first program is
-// built. The other fields grow with each program, and are complete when all were built.
+// Shared is what the programs of a unit have in common. Those from Tree to Unwind, and what is said of names, are set
+// before the first program is built. The other fields grow with each program, and are complete when all were built.
 type Shared struct {
 	// Tree is the unit that is compiled.
 	Tree *tree.Unit
@@ -29,6 +29,9 @@ type Shared struct {
 	ConstData []byte
 	// Tails are the names of the programs in MapTails, by index.
 	Tails []string
+	// NameRoom is the room of a text in MapNames; NamesCut: some do not have room.
+	NameRoom int
+	NamesCut bool
 	// Places is the size of MapPlaces in bytes.
 	Places int
 	// Uses names the maps that exist once in a unit and that programs use: tree.MapRing and so on.
@@ -44,10 +47,12 @@ type Shared struct {
 
 // NewShared begins a unit. noCmpXchg says that its kernel is older than 5.12; HasLoop is the caller's to set.
 func NewShared(u *tree.Unit, arch *Arch, noCmpXchg bool) *Shared {
-	return &Shared{
+	s := &Shared{
 		Tree: u, Arch: arch, NoCmpXchg: noCmpXchg, Uses: map[string]bool{},
 		sites: map[tree.Site]int{}, consts: map[string]int{}, placeOffs: map[int]int64{},
 	}
+	s.measureNames()
+	return s
 }
 
 // Site gives the number of a site, which is that of its counter. Equal sites share one.

@@ -22,6 +22,8 @@ const (
 	MapTails = "tails"
 	// MapStacks keeps each stack once: u64 id → see wire.StackCheck.
 	MapStacks = "stacks"
+	// MapNames has the texts of the names of functions and points: u64 number → see layout.NameRow.
+	MapNames = "names"
 	// MapUnwindProcesses has the tables in MapUnwindTables of processes, MapUnwindRows the rows of the files that they
 	// have mapped, and MapUnwindFiles those by which a file is found that is mapped: see wire ("Tables for stacks of
 	// user programs"). MapUnwindGuesses has the numbers of rows that were found last.

@@ -13,6 +13,9 @@ import (
 // with "syscall:" before it.
 const SyscallPoints = 1 << 32
 
+// NamelessRoom is the room for the longest text of the point of a call without a name, the NUL included.
+const NamelessRoom = len("syscall:syscall_-2147483648") + 1
+
 // SyscallNumber is the number of a name that is that of a system call or its
 // point, as programs keep it. A call without a name reads as syscall_NUMBER.
 func SyscallNumber(s string) (n int64, ok bool) {

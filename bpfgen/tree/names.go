@@ -19,7 +19,8 @@ var opNames = [...]string{
 	OpTableGet: "tableget", OpTableIndex: "tableindex", OpTablePop: "tablepop",
 	OpTableHas: "tablehas", OpCellGet: "cellget", OpPath: "path", OpMem: "mem", OpUnreadable: "unreadable",
 	OpStrList: "strlist",
-	OpJoin:    "join", OpListLen: "listlen", OpSyscallName: "syscallname", OpStack: "stack", OpSignal: "signal",
+	OpJoin:    "join", OpListLen: "listlen", OpSyscallName: "syscallname",
+	OpNameText: "nametext", OpStack: "stack", OpSignal: "signal",
 	OpUnread: "unread", OpInline: "inline",
 }
 

@@ -157,6 +157,11 @@ const (
 	// different interfaces have under one name have one.
 	OpSyscallName
 
+	// OpNameText is the text of the name of a function or point whose number Args[0] is (see NameOf). n is 1 where it
+	// can be a system call without a name, as syscall_1000: Type, a Str, has room for that. A name that only user space
+	// knows ends the handler, counted at Pos.
+	OpNameText
+
 	// OpStack is the stack at this moment, of the kernel or of the user program
 	// (s is the space), at most n addresses from the leaf: an id in MapStacks, 0
 	// where there is none. Type is Stack.

@@ -77,7 +77,7 @@ func (e *Expr) countsBelow() bool {
 func (op Op) counts() bool {
 	switch op {
 	case OpPresent, OpSigned, OpFloorDiv, OpFloorMod, OpShl, OpShr, OpByteAt, OpTableGet, OpTableIndex, OpTablePop,
-		OpStack, OpSignal:
+		OpStack, OpSignal, OpNameText:
 		return true
 	}
 	return false

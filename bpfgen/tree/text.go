@@ -328,7 +328,7 @@ func (p *printer) detail(e *Expr) string {
 			s += " edge"
 		}
 		return s
-	case OpSpanSlot, OpElem, OpBswap:
+	case OpSpanSlot, OpElem, OpBswap, OpNameText:
 		return fmt.Sprintf(" %d", e.Int)
 	case OpPresent, OpSigned:
 		return fmt.Sprintf(" %q", e.Str)

@@ -30,6 +30,7 @@ var fixedMaps = map[string]string{
 	tree.MapEpochs:    "which half of the extremes is filled",
 	tree.MapPlaces:    "starts and ends of one key that come at the same time",
 	tree.MapStacks:    "each different stack, once",
+	tree.MapNames:     "texts of the names of functions and points",
 
 	tree.MapUnwindProcesses: "which table each process has by which its stacks are walked",
 	tree.MapUnwindTables:    "what code processes have mapped",
