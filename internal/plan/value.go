@@ -152,6 +152,7 @@ func Inside(v Value) (out []Value) {
 	return out
 }
 
-// MakeInt makes an Int. Not by big.NewInt: its SETcc stores the sign in fresh memory, and the emulator of QEMU 7.2 loses
-// that where the store faults (a plain program of Go: 439 of 7.6 million signs), so that -2 was 2 in guests now and then.
+// MakeInt makes an Int, but not by big.NewInt. That stores the sign in fresh memory by SETcc, and the emulator of QEMU
+// 7.2 loses it where the store faults: a plain program of Go lost 439 of 7.6 million. So -2 was 2 in a guest now and
+// then.
 func MakeInt(i int64) Int { return Int{new(big.Int).SetInt64(i)} }
