@@ -14,7 +14,7 @@ import (
 //	p = probe("syscall:{mmap,recvfrom}", lambda e: print(e.start.args.flags))
 //
 // mmap keeps 64 bits and recvfrom 32, in two slots of one name. So where items() is asked, each start writes into its
-// entry which of the ways to start it was (tree.StartNumber), and the span says what each of them keeps (tree.Kept).
+// entry which of the ways to start it was (Numbered), and the span says what each of them keeps (tree.Kept).
 
 // askedOfStart is what the ends of a span have asked of one start.
 type askedOfStart struct {
@@ -30,7 +30,7 @@ func newAsked() *askedOfStart {
 
 // note says that slot i was asked for by a name, of which the first stays.
 func (a *askedOfStart) note(i int, name string) {
-	if have := a.names[i]; have == "" || have == tree.Unnamed {
+	if a.names[i] == tree.Unnamed {
 		a.names[i] = name
 	}
 }
@@ -58,8 +58,13 @@ func (a *askedOfStart) kept(slots int) tree.Kept {
 // numberStarts makes the slot for the number of the start in a span of calls whose items() the script asks.
 func numberStarts(pr *probe, span *tree.Span) {
 	if pr.p.Open {
-		span.Slots, span.Names = []types.Type{types.U32}, []string{tree.StartNumber}
+		number(span)
 	}
+}
+
+// number makes the first slot of a span the number of its start.
+func number(span *tree.Span) {
+	span.Slots, span.Names, span.Numbered = []types.Type{types.U32}, []string{tree.Unnamed}, true
 }
 
 // newStart is what begins and ends in these two programs.
@@ -74,7 +79,7 @@ func newStart(pr *probe, span *tree.Span, start, end *body) *spanState {
 // number puts the number of the start into its slot: that of what items() shows of it, where several starts keep the
 // same.
 func (st *spanState) number(pos plan.Pos) {
-	if !slices.Contains(st.span.Names, tree.StartNumber) {
+	if !st.span.Numbered {
 		return
 	}
 	kept := st.asked.kept(len(st.span.Slots))

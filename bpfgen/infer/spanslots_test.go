@@ -8,6 +8,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/infer"
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // treeOf is the tree of a script.
@@ -121,4 +122,40 @@ func TestOneField(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestStartKeepsArguments: the start of each call keeps each of its arguments that the end reads, whatever the name is
+// (mprotect has one of the name start), beside the number of the start.
+func TestStartKeepsArguments(t *testing.T) {
+	for _, sc := range kernel.Syscalls() {
+		var asks []string
+		for i, arg := range sc.Args {
+			asks = append(asks, fmt.Sprintf("getattr(e.args, %q), getattr(e.start.args, %[1]q), e.args[%d]", arg.Name,
+				i))
+		}
+		for _, items := range []string{"", "def ask(): p.items()"} {
+			u := treeOf(t, fmt.Sprintf("p = probe(%q, lambda e: print(e.ret, %s))\n%s\n", "syscall:"+sc.Name,
+				strings.Join(asks, ", "), items))
+			for _, prog := range u.Programs {
+				for _, v := range prog.Variants {
+					keepsArguments(t, sc.Name, u.Spans[0], v.Body)
+				}
+			}
+		}
+	}
+}
+
+// keepsArguments checks that what opens an entry fills all slots, but that of the number, from the registers.
+func keepsArguments(t *testing.T, call string, span *tree.Span, blk *tree.Block) {
+	t.Helper()
+	tree.WalkBlock(blk, func(s *tree.Stmt) {
+		for i, e := range s.Exprs {
+			for e.Op == tree.OpConvert {
+				e = e.Args[0]
+			}
+			if s.Op == tree.SSpanStart && (e.Op == tree.OpConst) != (i == 0 && span.Numbered) {
+				t.Errorf("%s: slot %d %q is filled with %s", call, i, span.Names[i], e)
+			}
+		}
+	}, func(*tree.Expr) {})
 }

@@ -36,7 +36,7 @@ func (w *spanWalk) differ() {
 // round found that it is needed.
 func (w *spanWalk) keepApart() {
 	if w.apart = w.pr.u.apart.At(spanUse{w.of.Plan, w.pr.p.ID}); w.apart {
-		w.span.Slots, w.span.Names = []types.Type{types.U32}, []string{tree.StartNumber}
+		number(w.span)
 	}
 }
 

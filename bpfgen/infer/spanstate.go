@@ -67,7 +67,8 @@ func (st *spanState) readAgain(b *body, v val, slot *tree.Expr) *tree.Expr {
 func (st *spanState) slot(e *tree.Expr, field string) int {
 	name := slotName(e, field)
 	for i := range st.span.Slots {
-		if have, ok := st.vals[i]; ok && sameExpr(have, e) {
+		number := i == 0 && st.span.Numbered // which changes until the end of the walk
+		if have, ok := st.vals[i]; ok && !number && sameExpr(have, e) {
 			st.asked.note(i, name)
 			return i
 		}
@@ -142,7 +143,7 @@ func slotName(e *tree.Expr, field string) string {
 	if field != "" && !strings.HasSuffix(field, "]") { // an element has no name
 		return field
 	}
-	if e.Op == tree.OpBuiltin {
+	if _, own := builtinFields[e.Str]; own && e.Op == tree.OpBuiltin {
 		return e.Str
 	}
 	return tree.Unnamed

@@ -31,7 +31,7 @@ func (a *syscallArgs) arg(b *body, i int, pos plan.Pos) val {
 		v.start = a.start
 		return v
 	}
-	kept := b.here(val{expr: word, start: a.start, field: spec.Name})
+	kept := b.here(val{expr: word, start: a.start, field: tree.Inner + "args." + spec.Name})
 	return b.memory().takenArg(b.argWords().syscallArg(kept.expr, spec, pos), spec,
 		func(i int) *tree.Expr { return b.rv(a.arg(b, i, pos), pos) })
 }

@@ -128,7 +128,10 @@ func (p *printer) span(i int, s *Span) {
 	p.indent++
 	for j, t := range s.Slots {
 		name := ""
-		if j < len(s.Names) {
+		switch {
+		case j == 0 && s.Numbered:
+			name = " (which start)"
+		case j < len(s.Names) && s.Names[j] != Unnamed:
 			name = " " + s.Names[j]
 		}
 		p.line("slot %d%s %s", j, name, t)

@@ -170,10 +170,12 @@ type Span struct {
 	Plan *plan.Span
 	// Slots are the values kept: what OpSpanSlot reads and SpanStart stores.
 	Slots []types.Type
-	// Names are the paths by which the script asks for them, or Unnamed, StartNumber, "reg:OFFSET".
+	// Names are the paths by which the script asks for them, or Unnamed.
 	Names []string
-	// Kept says what items() shows of the calls of each way to start, by the number in the slot StartNumber. Where no
-	// slot has that name all starts keep the same, which is the first. It is nil where Names say all.
+	// Numbered: the first slot has the number of the start point.
+	Numbered bool
+	// Kept says what items() shows of the calls of each way to start, by the number in the first slot. Where the span
+	// is not Numbered all starts keep the same, which is the first. It is nil where Names say all.
 	Kept []Kept
 	Size int // entries
 	// Key is the type of the key of span(start, end, key=); Bot: the thread.
@@ -220,17 +222,16 @@ type Span struct {
 // A Kept is what items() shows of the calls that began in one way: fields of two starts may have one name and another
 // width, and so another slot, and some starts have a field that others have not.
 type Kept struct {
-	// Names are those of the slots that these starts fill, by slot, or "".
+	// Names are those of the slots that these starts fill, by slot, or Unnamed.
 	Names []string
 	// Known are the texts that are the same at all of these calls, and so need no slot: e.start.func of one function.
 	Known map[string]string
 }
 
-// Names of slots that the script has none for.
+// Names of slots, which a script asks for by words of the program that is traced.
 const (
-	Unnamed     = "value"
-	StartNumber = "start" // which start point it was
-	Inner       = "."     // before the path of something in a field of the event, as ".args.p.pid"
+	Unnamed = ""  // what the script has no name for
+	Inner   = "." // before the path of something in a field of the event, as ".args.p.pid"
 )
 
 // A Unit is all that is compiled together.

@@ -25,11 +25,6 @@ func entryNames(span *tree.Span) []string {
 	return []string{"probe"}
 }
 
-// named reports whether a slot has a name of the script.
-func named(slot string) bool {
-	return slot != "" && slot != tree.Unnamed && slot != tree.StartNumber && !strings.Contains(slot, ":")
-}
-
 // waysOf are the paths of what the starts of a span keep, those of each way to start by themselves.
 func waysOf(span *tree.Span) (out [][]string) {
 	kept := span.Kept
@@ -39,7 +34,7 @@ func waysOf(span *tree.Span) (out [][]string) {
 	for _, k := range kept {
 		paths := slices.AppendSeq(slices.Clone(entryNames(span)), maps.Keys(k.Known))
 		for _, slot := range k.Names {
-			if named(slot) {
+			if slot != tree.Unnamed {
 				paths = append(paths, slot)
 			}
 		}

@@ -218,6 +218,8 @@ func TestPathsThatEndAlike(t *testing.T) {
 		"q[0].a=1 q[1].a=2":         {".args.q[0].a", ".args.q[1].a"},
 		"a=1 value=2 args.comm=3":   {".args.a", ".args.value", ".args.comm"},
 		"size=1 comm=3 args.size=2": {"size", ".args.size", "comm"},
+		"start=1 value=2 reg:8=3":   {".args.start", ".args.value", ".args.reg:8"},
+		"start=1 args.start=2":      {"start", ".args.start"},
 	} {
 		span := &tree.Span{Plan: &plan.Span{}, Size: 16, Names: paths}
 		val := []uint64{500}

@@ -138,7 +138,7 @@ func (r *openReader) started(vals []starlark.Value, val []byte) *value.Record {
 	}
 	for _, inner := range []bool{false, true} {
 		for i, slot := range kept.Names {
-			if named(slot) && inner == strings.HasPrefix(slot, tree.Inner) {
+			if slot != tree.Unnamed && inner == strings.HasPrefix(slot, tree.Inner) {
 				add(r.names[slot], r.spans.Decoder.Decode(&r.layout.Type.Elems[i], val))
 			}
 		}
@@ -157,8 +157,8 @@ func (r *openReader) kept(val []byte) tree.Kept {
 	if len(r.span.Kept) == 0 {
 		return tree.Kept{Names: r.span.Names}
 	}
-	if i := slices.Index(r.span.Names, tree.StartNumber); i >= 0 {
-		number := r.spans.Decoder.Decode(&r.layout.Type.Elems[i], val)
+	if r.span.Numbered {
+		number := r.spans.Decoder.Decode(&r.layout.Type.Elems[0], val)
 		if n, err := starlark.AsInt32(number); err == nil && n < len(r.span.Kept) {
 			return r.span.Kept[n]
 		}

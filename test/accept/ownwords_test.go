@@ -38,3 +38,54 @@ func TestOwnWords(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", e.stdout, want.String())
 	}
 }
+
+// TestOwnWordsOpen: items() of a span has such a parameter by its name, and with its path where each entry has a part
+// of that name.
+func TestOwnWordsOpen(t *testing.T) {
+	needTracing(t)
+	var functions, calls, spans, want strings.Builder
+	for i, word := range ownWords {
+		fmt.Fprintf(&functions, "__attribute__((noipa)) int f%d(long %s) { return %[2]s; }\n", i, word)
+		fmt.Fprintf(&calls, "f%d(%d);\n", i, 1000+i)
+		fmt.Fprintf(&spans, "s = span(%q, \"uprobe:PROGRAM:never\", key = lambda e: e.time)\nopen.append(s)\n",
+			fmt.Sprint("uprobe:PROGRAM:f", i))
+		fmt.Fprintf(&spans, "probe(s, lambda e: print(e.start.args.%s))\n", word)
+		shown := word
+		if word == "time" {
+			shown = "args.time"
+		}
+		fmt.Fprintf(&want, "%s %d\n", shown, 1000+i)
+	}
+	const c = "__attribute__((noipa)) void never(void) {}\nint main(int n, char **a) {\n%s\nif (n > 1) never();\n}\n"
+	binary := need.Built(t, "gcc -g -O1", "open.c", functions.String()+fmt.Sprintf(c, calls.String()))
+	text := "open = []\n" + strings.ReplaceAll(spans.String(), "PROGRAM", binary) + `
+at_exit(lambda: [print(name, getattr(r, name)) for s in open for _, r in s.items() for name in dir(r) if name != "time"])
+`
+	if e := startrace(t, "-q", script(t, text), "-c", binary).ok(t); e.stdout != want.String() {
+		t.Errorf("got\n%s\nwant\n%s", e.stdout, want.String())
+	}
+}
+
+// TestStartOfMemory: a call with an argument of the name start has it at its end, too, also where items() of the
+// probe is asked.
+func TestStartOfMemory(t *testing.T) {
+	needTracing(t)
+	calls := []string{"mprotect", "msync", "mincore", "madvise", "mlock", "munlock", "mlock2", "mbind"}
+	var c, want strings.Builder
+	for i, name := range calls {
+		fmt.Fprintf(&c, "syscall(SYS_%s, %dL, 4096L, 0L, 0L, 0L, 0L);\n", name, 7001+i)
+		fmt.Fprintf(&want, "%s %d %[2]d %[2]d 4096\n", name, 7001+i)
+	}
+	binary := need.Built(t, "gcc", "memory.c", "#include <sys/syscall.h>\n#include <unistd.h>\nint main(void) {\n"+
+		c.String()+"}\n")
+	const probe = `
+p = probe("syscall:{%s}", lambda e: print(e.func, e.args.start, e.start.args.start, e.args[0], e.args[1]),
+          where = lambda e: 7000 < e.args.start and e.args.start < 8000)
+%s`
+	for _, ask := range []string{"", "def ask(): p.items()\n"} {
+		text := fmt.Sprintf(probe, strings.Join(calls, ","), ask)
+		if e := startrace(t, "-q", script(t, text), "-c", binary).ok(t); e.stdout != want.String() {
+			t.Errorf("%s: got\n%s\nwant\n%s", ask, e.stdout, want.String())
+		}
+	}
+}
