@@ -57,25 +57,7 @@ func (p *parameters) compiler() {
 	producer, _ := root.Val(dwarf.AttrProducer).(string)
 	p.gcc = strings.HasPrefix(producer, "GNU ")
 	p.golang = ofGo(p.copy.Unit())
-	p.plain = !p.golang && p.unmoving(p.function, 0)
-}
-
-// unmoving reports whether nothing of a function has a list of places, nor a value instead of one: as without
-// optimization.
-func (p *parameters) unmoving(e *dwarfinfo.Entry, depth int) bool {
-	plain := depth < maxDepth
-	// What is damaged is not plain.
-	err := p.Data.EachChild(e, func(kid *dwarfinfo.Entry) (bool, error) {
-		switch {
-		case kid.Tag == dwarf.TagVariable || kid.Tag == dwarf.TagFormalParameter:
-			_, block := kid.Val(dwarf.AttrLocation).([]byte)
-			plain = plain && block
-		case blocks[kid.Tag]:
-			plain = plain && p.unmoving(kid, depth+1)
-		}
-		return plain, nil
-	})
-	return plain && err == nil
+	p.plain = !p.golang && p.unoptimizedOf().Is(p.function)
 }
 
 // own notes the parameters that the copy speaks of.
@@ -92,11 +74,13 @@ func (p *parameters) own() error {
 
 // list is all parameters in the order of the source. The function itself has those that the copy has nothing of.
 func (p *parameters) list() (out []Variable, err error) {
-	chain := p.Data.Origins(p.copy)
 	if p.numbered, err = packNames(p.Data, p.copy); err != nil {
 		return nil, err
 	}
-	source := chain[min(1, len(chain)-1)] // one that was not inlined need not have an origin
+	source := p.copy // of a method the declaration in its type does not name the parameters
+	if chain := p.Data.Origins(p.copy); p.copy.Has(dwarf.AttrAbstractOrigin) && len(chain) > 1 {
+		source = chain[1]
+	}
 	err = p.Data.EachChild(source, func(kid *dwarfinfo.Entry) (bool, error) {
 		if kid.Tag != dwarf.TagFormalParameter {
 			return true, nil

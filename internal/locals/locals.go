@@ -13,6 +13,7 @@ import (
 	"github.com/startrace/startrace/internal/location"
 	"github.com/startrace/startrace/internal/sourceline"
 	"github.com/startrace/startrace/internal/sourcename"
+	"github.com/startrace/startrace/internal/unoptimized"
 )
 
 // Which variables are in sight at an instruction, and where they are.
@@ -57,6 +58,8 @@ type Finder struct {
 	Statics func(name string) ([]uint64, bool)
 	// tables name the files of the source; nil until they were asked.
 	tables *sourceline.Tables
+	// unoptimized says which functions were compiled without optimization; nil until it was asked.
+	unoptimized *unoptimized.Judge
 	// names are those of functions; nil until they were asked.
 	names *sourcename.Teller
 	// functions are those of the units that were looked through.
@@ -116,7 +119,7 @@ func (f *Finder) walkTo(pc uint64, line SourceLine) (*walk, error) {
 			return nil, err
 		}
 	}
-	w.scope.Plain = w.plain()
+	w.scope.Plain = f.unoptimizedOf().Is(w.function)
 	w.scope.Trampoline = w.function.Has(dwarf.AttrTrampoline)
 	return w, nil
 }
@@ -179,6 +182,13 @@ func (f *Finder) tablesOf() *sourceline.Tables {
 		f.tables = sourceline.NewTables(f.Data)
 	}
 	return f.tables
+}
+
+func (f *Finder) unoptimizedOf() *unoptimized.Judge {
+	if f.unoptimized == nil {
+		f.unoptimized = unoptimized.New(f.Data)
+	}
+	return f.unoptimized
 }
 
 func (f *Finder) namesOf() *sourcename.Teller {
@@ -341,8 +351,6 @@ type walk struct {
 	numbered map[dwarf.Offset]string
 	// calls: the function is known to call others, or not to; nil: that was not asked.
 	calls *bool
-	// fixed: a variable has one place on the stack all the time; moving: one has a list of places.
-	fixed, moving bool
 }
 
 // seen says of a variable in sight of which block of the path it is, where the source of the function has it, of which
@@ -393,9 +401,8 @@ func (w *walk) variable(e *dwarfinfo.Entry, depth int) error {
 		return err
 	}
 	v.Place = place
-	w.moving = w.moving || listed && len(chain) > 0 && e.Val(dwarf.AttrLocation) != nil
-	w.fixed = w.fixed || !listed && onStack(place)
-	if e.Tag == dwarf.TagFormalParameter && !listed && place.Kind == location.Memory {
+	if e.Tag == dwarf.TagFormalParameter && (!listed && place.Kind == location.Memory ||
+		listed && unoptimized.KeptByAddress(e, w.function)) {
 		w.scope.Settled = false
 	}
 	later := w.source.Number > 0 && int(declared) >= w.source.Number
@@ -567,16 +574,6 @@ func (w *walk) typeIn(u *dwarfinfo.Unit) func(uint64) (location.Base, bool) {
 		}
 		return b, true
 	}
-}
-
-// ofGo reports whether Go has compiled a unit.
-func ofGo(u *dwarfinfo.Unit) bool {
-	root, err := u.Root()
-	if err != nil || root == nil {
-		return false
-	}
-	producer, _ := root.Val(dwarf.AttrProducer).(string)
-	return strings.HasPrefix(producer, "Go cmd/compile")
 }
 
 // escaped is a variable of Go that lies on the heap: there is a pointer to it, with & in front of its name.

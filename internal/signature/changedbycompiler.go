@@ -26,11 +26,16 @@ func (f *finder) changed(chain []*dwarfinfo.Entry) bool {
 	if convention, _ := dwarfinfo.Attribute(chain, dwarf.AttrCalling).(int64); otherConventions[convention] {
 		return true
 	}
-	if f.plain(chain[0]) {
-		return false
-	}
 	external, _ := dwarfinfo.Attribute(chain, dwarf.AttrExternal).(bool)
-	return !external && !strings.HasPrefix(producer, "GNU ") && !tellsChanges(producer)
+	return !external && !strings.HasPrefix(producer, "GNU ") && !f.tellsChange(chain) && !f.unoptimized.Is(chain[0])
+}
+
+// tellsChange reports whether the compiler would say so if it had changed a function. LLVM says nothing of one that the
+// description of a type declares, as the methods of Rust.
+func (f *finder) tellsChange(chain []*dwarfinfo.Entry) bool {
+	return tellsChanges(f.producer()) && !slices.ContainsFunc(chain, func(e *dwarfinfo.Entry) bool {
+		return e.Has(dwarf.AttrSpecification)
+	})
 }
 
 // saysNoTypes reports whether the unit describes functions without their parameters and results, as that of gcc -g1 and
@@ -162,56 +167,6 @@ func (s *Signature) ofOtherConvention() Alteration {
 	return ChangedArguments
 }
 
-// plain reports whether a function was compiled without optimization, which changes no calls: each of its variables
-// and parameters has one place in its frame all the time, or has its address there.
-func (f *finder) plain(e *dwarfinfo.Entry) bool {
-	const fbreg = 0x91 // DW_OP_fbreg
-	fixed, moving := 0, 0
-	err := f.children(e, func(v *dwarfinfo.Entry) error {
-		if v.Tag != dwarf.TagFormalParameter && v.Tag != dwarf.TagVariable {
-			return nil
-		}
-		place, ok := v.Val(dwarf.AttrLocation).([]byte)
-		if ok && len(place) > 0 && place[0] == fbreg || f.keptByAddress(v, e) || f.movedOn(v, place) {
-			fixed++
-		} else {
-			moving++
-		}
-		return nil
-	})
-	return err == nil && fixed > 0 && moving == 0
-}
-
-// movedOn reports whether a parameter of Rust is all the time where its address leads, which a register has. So rustc
-// has it without optimization in a function that only moves it on. With optimization it marks such functions, if it
-// tells what it changes.
-func (f *finder) movedOn(v *dwarfinfo.Entry, place []byte) bool {
-	const breg0, breg31 = 0x70, 0x8f
-	return f.language == langRust && tellsChanges(f.producer()) && v.Tag == dwarf.TagFormalParameter &&
-		len(place) == 2 && place[0] >= breg0 && place[0] <= breg31 && place[1] == 0
-}
-
-// keptByAddress reports whether a parameter of Rust is where an address leads that a register or the frame has, from
-// some instruction behind the first one of its function on. So rustc has it without optimization of what is passed by
-// its address; with it a parameter is known from the first instruction on.
-func (f *finder) keptByAddress(v, function *dwarfinfo.Entry) bool {
-	const breg0, breg31, deref, entryValue, gnuEntryValue = 0x70, 0x8f, 0x06, 0xa3, 0xf3
-	low, ok := function.Val(dwarf.AttrLowpc).(uint64)
-	if f.language != langRust || v.Tag != dwarf.TagFormalParameter || !ok {
-		return false
-	}
-	list, listed, err := v.Spans()
-	if !listed || err != nil || len(list) == 0 {
-		return false
-	}
-	return !slices.ContainsFunc(list, func(s dwarfinfo.Span) bool {
-		is, n := s.Expr, len(s.Expr)
-		register := n > 1 && is[0] >= breg0 && is[0] <= breg31
-		kept := register && (n == 2 && is[1] == 0 || n > 2 && is[n-1] == deref)
-		return s.Low <= low || !kept && (n == 0 || is[0] != entryValue && is[0] != gnuEntryValue)
-	})
-}
-
 // alteration is what an optimizer may have done to a function of which it changes the calls: that of LLVM takes a
 // result away, too, that no caller uses.
 func (f *finder) alteration() Alteration {
@@ -221,8 +176,8 @@ func (f *finder) alteration() Alteration {
 	return ChangedResult
 }
 
-// tellsChanges reports whether a compiler says so of each function that it changed, as Rust 1.95 does: with
-// optimization of all that are private, since its LLVM may call them as it likes.
+// tellsChanges reports whether a compiler says so of functions that it changed, as Rust 1.95 does: with optimization of
+// all that are private, since its LLVM may call them as it likes.
 func tellsChanges(producer string) bool {
 	_, text, found := strings.Cut(producer, "rustc version ")
 	var major, minor int

@@ -54,6 +54,51 @@ func TestPrivateFunctionsOfRust(t *testing.T) {
 	}
 }
 
+const methodsOfRust = `use std::hint::black_box;
+pub struct Point { x: i32 }
+impl Point {
+    #[inline(never)] fn sum(&self, k: i32, l: i32) -> i32 { black_box(self.x + k * l) }
+    #[inline(never)] fn make(k: i32, l: i32) -> i32 { black_box(k * l) }
+    #[inline(never)] fn address(k: i32, l: i32) -> i32 { black_box(&k); black_box(&l); k + l }
+    #[inline(never)] fn nothing() -> i32 { black_box(7); 8 }
+}
+pub enum Either { A(i64), B(String) }
+impl Either {
+    #[inline(never)] fn take(self, k: i32) -> i32 { match self { Either::A(n) => n as i32 * k, _ => 1 } }
+}
+#[derive(Clone, Copy)] pub union Both { a: i32, b: u8 }
+impl Both { #[inline(never)] fn both(self, k: i32) -> i32 { unsafe { black_box(self.a) + k } } }
+pub struct Of<T> { t: T }
+impl<T: Copy + Into<i64>> Of<T> { #[inline(never)] fn generic(&self, k: i32) -> i64 { self.t.into() * k as i64 } }
+fn main() {
+    let n = std::env::args().count() as i32;
+    Point { x: n }.sum(n + 1, 7); Point::make(6, n); Point::make(6, n + 1); Point::nothing();
+    Point::address(n, 7); Point::address(n + 1, 7); Both { a: n }.both(3);
+    println!("{}", Either::A(n as i64).take(4) + Either::B("x".into()).take(4));
+    println!("{}", Of { t: n }.generic(9) + Of { t: n as i64 }.generic(9));
+}
+`
+
+// Methods of Rust stand in debug information where the types declare them. LLVM does not mark those that it changed.
+func TestMethodsOfRust(t *testing.T) {
+	rust195(t)
+	names := []string{"sum", "make", "address", "nothing", "take", "both", "generic"}
+	known := build(t, "rustc -g -C opt-level=0", "x.rs", methodsOfRust)
+	for _, name := range names {
+		if got := known(rustName(name)); got == nil || got.OnlyResult && name != "both" || len(got.Result) != 1 {
+			t.Errorf("%s: got %s without optimization", name, text(got))
+		}
+	}
+	for _, options := range []string{"-C opt-level=1", "-C opt-level=2", "-C opt-level=1 -C codegen-units=16"} {
+		known = build(t, "rustc -g -C panic=abort "+options, "x.rs", methodsOfRust)
+		for _, name := range names {
+			if got := known(rustName(name)); got != nil && (!got.OnlyResult || !got.Result[0].Unknown) {
+				t.Errorf("%s: got %s with %s", name, text(got), options)
+			}
+		}
+	}
+}
+
 // rust195 skips where there is no compiler of Rust that says of which functions it changed the arguments.
 func rust195(t *testing.T) {
 	out, err := exec.Command("rustc", "--version").Output()

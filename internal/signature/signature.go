@@ -22,6 +22,7 @@ import (
 	"github.com/startrace/startrace/internal/gofunc"
 	"github.com/startrace/startrace/internal/rustclosure"
 	"github.com/startrace/startrace/internal/sourceline"
+	"github.com/startrace/startrace/internal/unoptimized"
 )
 
 // Signature: what debug information says of the call of a function, by its address.
@@ -121,6 +122,8 @@ type Functions struct {
 	arch string
 	// strings are those of C++ of which nobody says what lies in them.
 	strings cpplib.Strings
+	// unoptimized says which were compiled without optimization.
+	unoptimized *unoptimized.Judge
 }
 
 // New gives the functions of debug information; nil where it is nil, or where nobody knows how the architecture calls.
@@ -128,7 +131,7 @@ func New(arch string, d *dwarfinfo.Data) *Functions {
 	if d == nil || abi.Of(arch) == nil {
 		return nil
 	}
-	return &Functions{data: d, arch: arch, strings: cpplib.Strings{Data: d}}
+	return &Functions{data: d, arch: arch, strings: cpplib.Strings{Data: d}, unoptimized: unoptimized.New(d)}
 }
 
 // Data is the debug information that signatures are read from.
@@ -322,7 +325,7 @@ func (f *finder) signature(e *dwarfinfo.Entry, convention *gofunc.ABI) (*Signatu
 		return s.After(ChangedArguments).named(named, returned), nil
 	}
 	s.Local = f.alteration()
-	if f.plain(e) || s.Local == ChangedArguments || f.language == langRust && tellsChanges(f.producer()) {
+	if s.Local == ChangedArguments || f.language == langRust && f.tellsChange(chain) || f.unoptimized.Is(e) {
 		s.Local = Unchanged
 	}
 	s.Open = !s.OnlyResult && f.open(chain)

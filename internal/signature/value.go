@@ -10,6 +10,7 @@ import (
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/entryplace"
 	"github.com/startrace/startrace/internal/location"
+	"github.com/startrace/startrace/internal/unoptimized"
 )
 
 // Value and Piece: an argument with its name, type and places.
@@ -106,7 +107,7 @@ func (f *finder) atEntry(v *Value, p, function *dwarfinfo.Entry) {
 		return
 	}
 	v.gaps = entryplace.Gaps(v.entry)
-	if lost = lost && !f.keptByAddress(p, function); lost {
+	if lost = lost && !unoptimized.KeptByAddress(p, function); lost {
 		if gaps, inParts := entryplace.LaterGaps(p, function, f.arch); inParts {
 			v.gaps, lost = gaps, false
 		}
