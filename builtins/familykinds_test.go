@@ -45,8 +45,8 @@ var ofTypes = map[string]bool{"ARCH_": true, "IORING_OP_": true, "IORING_REGISTE
 
 // What is no flags is named by one name, or is a number: no sum of names stands for a value.
 //
-// > A value of an enumeration that has no name is a number.
-// > So is 0 of flags, unless 0 is a value of its own, as `PROT_NONE`.
+// > A value of an enumeration that has no name is in hex, too: `names(99, "AF_")` is `0x63`.
+// > 0 of flags is `0`, unless 0 is a value of its own, as `PROT_NONE`.
 func TestNamesOfEnumerations(t *testing.T) {
 	e := &Env{}
 	for family := range strings.FieldsSeq(enumerations) {

@@ -55,8 +55,9 @@ heading does. Values are sorted greatest first, and parts of the key ascending; 
 around. Without sort the greatest value comes last, as lines are read from the bottom, but first where rows have stacks.
 Rows that are equal there are in the order of their keys. top limits the rows to those with the greatest values, or with
 sort to the first ones by that; of equal rows it keeps the first. percent adds the share of each row in the sum of what
-the rows are sorted by. Of hist, lhist, stats and quantiles it is the share of the number of values; histograms have it
-in their headings. screen clears the terminal before. What was shown is not printed again at exit.`,
+the rows are sorted by. Of hist, lhist, stats and quantiles without sort it is the share of the number of values;
+histograms have it in their headings. It is a - where values of both signs are added. screen clears the terminal before.
+What was shown is not printed again at exit.`,
 		call: showCall,
 	},
 	{

@@ -83,7 +83,7 @@ func (c *compiler) Compile(p *parts.Part, st explain.Stages) (*infer.Result, err
 		if plan.OfLibrary(w.Pos) && !c.Run.Messages.Verbose {
 			continue // who uses the library cannot mend it
 		}
-		c.Run.Messages.Sayf("%s: warning: %s", w.Pos, w.Msg)
+		c.Run.Messages.Warnf(w.Pos, "%s", w.Msg)
 	}
 	if c.Run.Messages.Verbose {
 		if err := explain.New(c.ReportInput(p, result, nil)).WritePlacement(c.Run.Messages.W); err != nil {

@@ -286,12 +286,12 @@ func (l *Loader) sayRefused(p *parts.Part) {
 		if l.Run.Machine.Facts().Trampolines().There {
 			instead = "; fexit:FUNCTION sees all"
 		}
-		l.Run.Messages.Sayf("startrace: %s: warning: the kernel follows a few calls of a function at a time, "+
+		l.Run.Messages.Lackf("startrace: %s: warning: the kernel follows a few calls of a function at a time, "+
 			"some for each CPU, and does not say how many more it misses%s", p.Plan.ProbeName(probe), instead)
 	}
 	const shown = 3
 	for _, r := range p.Loaded.Refused() {
-		l.Run.Messages.Sayf("startrace: %s: the kernel takes no probe at %s; the others are attached",
+		l.Run.Messages.Lackf("startrace: %s: the kernel takes no probe at %s; the others are attached",
 			p.Plan.ProbeName(r.Probe), format.Few(r.Places, shown))
 	}
 }

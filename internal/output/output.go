@@ -261,7 +261,7 @@ func (o *Output) Err() error { return o.err }
 type Messages struct {
 	// W is where they are written, as they come: standard error.
 	W io.Writer
-	// Quiet: nothing but results and errors is wanted. Verbose: all is.
+	// Quiet: nothing but results, what they lack, warnings and errors is wanted. Verbose: all is.
 	Quiet, Verbose bool
 }
 
@@ -277,6 +277,12 @@ func (m *Messages) Sayf(msg string, args ...any) {
 func (m *Messages) Lackf(msg string, args ...any) {
 	loud := Messages{W: m.W}
 	loud.Sayf(msg, args...)
+}
+
+// Warnf says what is likely to be wrong at a place of a script, or of a probe. Quiet does not hide it: the results would
+// be taken for what the script seems to say.
+func (m *Messages) Warnf(at fmt.Stringer, msg string, args ...any) {
+	m.Lackf("%s: warning: "+msg, append([]any{at.String()}, args...)...)
 }
 
 // Say says what a script has put in words.

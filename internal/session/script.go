@@ -179,7 +179,7 @@ func (s *session) limitText(p *plan.Plan) {
 	}
 }
 
-func (s *session) warn(pos plan.Pos, msg string) { s.messages.Sayf("%s: warning: %s", pos, msg) }
+func (s *session) warn(pos plan.Pos, msg string) { s.messages.Warnf(pos, "%s", msg) }
 
 // warnIn says warnings where messages go that a script is waited for.
 func warnIn(o Options) func(plan.Pos, string) {
@@ -187,8 +187,8 @@ func warnIn(o Options) func(plan.Pos, string) {
 	if w == nil {
 		w = o.Stderr
 	}
-	messages := &output.Messages{W: w, Quiet: o.Quiet}
-	return func(pos plan.Pos, msg string) { messages.Sayf("%s: warning: %s", pos, msg) }
+	messages := &output.Messages{W: w}
+	return func(pos plan.Pos, msg string) { messages.Warnf(pos, "%s", msg) }
 }
 
 // exactness is what --exact asks for, nil: it was not given.
