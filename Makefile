@@ -135,7 +135,7 @@ arm64:
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) build ./...
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./...
 	@if command -v $(EMULATOR) >/dev/null; then \
-		$(GO) run ./test/run -again GOARCH=arm64 CGO_ENABLED=0 -vet=off -short -timeout 60s -exec $(EMULATOR) \
+		$(GO) run ./test/run -again GOARCH=arm64 CGO_ENABLED=0 -vet=off -short -timeout 2m -exec $(EMULATOR) \
 			$(EMULATED); \
 	else echo "tests on arm64 skipped: there is no $(EMULATOR) (apt-get install qemu-user-static)"; fi
 

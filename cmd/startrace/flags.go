@@ -46,7 +46,8 @@ func settingsFlags(set *flags.Set, s *session.Settings) {
 		Help: "With --format csv: put ' before texts that spreadsheets would take for formulas."}, &s.Guard)
 	set.Switch(flags.Flag{Long: "addresses",
 		Help: "Tell stacks apart by the addresses in their functions, and show these as offsets."}, &s.Addresses)
-	set.Switch(flags.Flag{Long: "quiet", Short: "q", Help: "Print no messages, only results, warnings and errors."}, &s.Quiet)
+	set.Switch(flags.Flag{Long: "quiet", Short: "q",
+		Help: "Print no messages, only results, warnings and errors."}, &s.Quiet)
 	set.Switch(flags.Flag{Long: "verbose", Short: "v", Help: "Say what runs where, and how long the start took."},
 		&s.Verbose)
 	set.Number(flags.Flag{Long: "str-max", Value: "N", Help: "Cut captured strings at N bytes (256)."}, &s.StrMax)

@@ -279,8 +279,8 @@ func (m *Messages) Lackf(msg string, args ...any) {
 	loud.Sayf(msg, args...)
 }
 
-// Warnf says what is likely to be wrong at a place of a script, or of a probe. Quiet does not hide it: the results would
-// be taken for what the script seems to say.
+// Warnf says what is likely to be wrong at a place of a script. Quiet does not hide it: the results would be taken for
+// what the script seems to say.
 func (m *Messages) Warnf(at fmt.Stringer, msg string, args ...any) {
 	m.Lackf("%s: warning: "+msg, append([]any{at.String()}, args...)...)
 }
