@@ -60,6 +60,27 @@ func (p *parameters) compiler() {
 	p.plain = !p.golang && p.unoptimizedOf().Is(p.function)
 }
 
+// unmoving reports whether nothing of a function has a list of places, nor a value instead of one. So it is without
+// optimization, and in a small function that LLVM has optimized: what it says of a parameter there can be what comes
+// after an assignment.
+//
+//	int swapped(int a, int b) { int t = a; a = b; b = t; …     a is in the register of b
+func (p *parameters) unmoving(e *dwarfinfo.Entry, depth int) bool {
+	plain := depth < maxDepth
+	// What is damaged is not plain.
+	err := p.Data.EachChild(e, func(kid *dwarfinfo.Entry) (bool, error) {
+		switch {
+		case kid.Tag == dwarf.TagVariable || kid.Tag == dwarf.TagFormalParameter:
+			_, block := kid.Val(dwarf.AttrLocation).([]byte)
+			plain = plain && block
+		case blocks[kid.Tag]:
+			plain = plain && p.unmoving(kid, depth+1)
+		}
+		return plain, nil
+	})
+	return plain && err == nil
+}
+
 // own notes the parameters that the copy speaks of.
 func (p *parameters) own() error {
 	p.has = map[dwarf.Offset]*dwarfinfo.Entry{}
@@ -204,7 +225,7 @@ func (f *Finder) AtStart(addr uint64) ([]Variable, error) {
 		return nil, err
 	}
 	p := &parameters{walk: walk{Finder: f, pc: addr, function: within[0]}, copy: within[0]}
-	if p.compiler(); p.plain || p.golang {
+	if p.compiler(); p.plain || p.golang || p.unmoving(p.function, 0) {
 		return nil, nil
 	}
 	if err := p.own(); err != nil {
