@@ -13,6 +13,8 @@ import (
 // goWrapped is a program whose functions the compiler calls by others that it makes.
 const goWrapped = `package main
 
+import "runtime"
+
 type inner struct{ x int }
 
 //go:noinline
@@ -77,6 +79,9 @@ func work(p *inner) {
 	done := make(chan int)
 	go wait(done)
 	<-done
+	for runtime.NumGoroutine() > 1 { // wait has not returned
+		runtime.Gosched()
+	}
 	apply(p.ptr)
 	apply(p.val)
 	call(p)
