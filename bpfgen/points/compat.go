@@ -32,7 +32,7 @@ func CompatMark(facts *kernel.Facts) *tree.CompatMark {
 }
 
 // HasX32 reports whether the kernel has the system calls of x32. It is asked for each pattern and each probe, in each
-// round of the compiler, and the answer takes a walk over all functions of the kernel.
+// round of the compiler, and so it is kept.
 func HasX32(facts *kernel.Facts) bool {
 	btf, err := facts.BTF()
 	if err != nil {
