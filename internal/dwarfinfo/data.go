@@ -123,6 +123,11 @@ type Unit struct {
 	oldRangeBase, splitRanges uint64
 	// low is DW_AT_low_pc, to which lists of ranges are relative.
 	low uint64
+	// oldBase is what addresses of its lists of places before DWARF 5 count from (locations.go).
+	oldBase listsBase
+
+	// functions are the ranges of its functions, nil until somebody asked for them (ranges.go).
+	functions [][2]uint64
 
 	// bytes are those from off on; nil until an entry was asked for. table has their abbreviations.
 	bytes []byte

@@ -1,6 +1,9 @@
 package dwarfinfo
 
-import "debug/dwarf"
+import (
+	"debug/dwarf"
+	"errors"
+)
 
 // Lists of places, .debug_loc and .debug_loclists, and gcc's views.
 //
@@ -77,7 +80,7 @@ func (u *Unit) oldLocations(at int64, pc uint64) (expr []byte, err error) {
 		return nil, err
 	}
 	err = s.inPieces(at, func(c *cursor) bool {
-		for base := u.low; ; {
+		for base := u.listsBase(); ; {
 			entry, end := u.oldEntry(c, &base)
 			switch {
 			case end:
@@ -238,7 +241,7 @@ func (u *Unit) spans(s *Section, at int64) (out []Span, err error) {
 // oldSpans reads a list of .debug_loc.
 func (u *Unit) oldSpans(s *Section, at int64) (out []Span, err error) {
 	err = s.inPieces(at, func(c *cursor) bool {
-		base := u.low
+		base := u.listsBase()
 		for out = nil; len(out) < maxSpans; {
 			entry, end := u.oldEntry(c, &base)
 			if end {
@@ -266,4 +269,80 @@ func (u *Unit) oldEntry(c *cursor, base *uint64) (entry Span, end bool) {
 		entry = Span{Low: *base + low, High: *base + high, Expr: c.take(c.number(2))}
 		return entry, c.failed
 	}
+}
+
+// DWARF 2 has no DW_AT_ranges, so gcc -gdwarf-2 -gstrict-dwarf cannot say that a unit has code in several sections. The
+// unit has the addresses of one of them then. Addresses of its lists count from 0, and not from where the unit begins,
+// which only the addresses themselves tell:
+//
+//	the unit  0x1170 to 0x11cc
+//	work      0x1170 to 0x11cc
+//	n         0x1170 to 0x1198 the register rdi; not 0x22e0 to 0x2308
+
+// A listsBase is what the addresses of the unit's lists count from at first, once known says so.
+type listsBase struct {
+	known bool
+	from  uint64
+}
+
+// listsBase is what addresses of lists of places in .debug_loc count from at first.
+func (u *Unit) listsBase() uint64 {
+	if u.version > 2 || u.low == 0 {
+		return u.low
+	}
+	b := &u.oldBase
+	if !b.known {
+		b.known, b.from = true, u.low
+		var within [2]uint64 // the function
+		// What is damaged says nothing of it.
+		_ = u.Walk(func(e *Entry, _ int) (into bool, err error) {
+			if e.Tag == dwarf.TagSubprogram {
+				within = [2]uint64{}
+				if all, err := e.Ranges(); err == nil && len(all) == 1 {
+					within = all[0]
+				}
+			}
+			if fromZero, sure := e.listFromZero(within); sure {
+				if fromZero {
+					b.from = 0
+				}
+				return false, errDecided
+			}
+			return true, nil
+		})
+	}
+	return b.from
+}
+
+// errDecided ends a walk that has found what it was for.
+var errDecided = errors.New("decided")
+
+// listFromZero reports whether the list of places of an entry in a function has addresses that count from 0; sure: the
+// list begins within the function only in one of the two ways.
+func (e *Entry) listFromZero(function [2]uint64) (fromZero, sure bool) {
+	u := e.unit
+	for _, name := range []dwarf.Attr{dwarf.AttrFrameBase, dwarf.AttrLocation} {
+		v, ok := e.find(name)
+		if !ok || v.form != formData4 && v.form != formData8 {
+			continue
+		}
+		s, err := u.lists()
+		if err != nil {
+			return false, false
+		}
+		var first Span
+		// A list that cannot be read has no first entry.
+		_ = s.inPieces(int64(v.number), func(c *cursor) bool {
+			base := uint64(0)
+			first, _ = u.oldEntry(c, &base)
+			return !c.failed
+		})
+		in := func(base uint64) bool {
+			return first.Low < first.High && base+first.Low >= function[0] && base+first.High <= function[1]
+		}
+		if fromZero = in(0); fromZero != in(u.low) {
+			return fromZero, true
+		}
+	}
+	return false, false
 }

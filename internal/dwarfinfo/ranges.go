@@ -208,17 +208,42 @@ func (e *Entry) saidRanges() ([][2]uint64, error) {
 	if v, ok := e.find(dwarf.AttrRanges); ok {
 		return e.unit.ranges(v)
 	}
+	all := e.lowToHigh()
+	if u := e.unit; u.version == 2 && int64(e.Offset) == u.entries {
+		return append(all, u.functionRanges()...), nil
+	}
+	return all, nil
+}
+
+// lowToHigh is the range of an entry that has one without a list.
+func (e *Entry) lowToHigh() [][2]uint64 {
 	low, ok := e.Val(dwarf.AttrLowpc).(uint64)
 	if !ok {
-		return nil, nil
+		return nil
 	}
 	switch high := e.Val(dwarf.AttrHighpc).(type) {
 	case uint64:
-		return [][2]uint64{{low, high}}, nil
+		return [][2]uint64{{low, high}}
 	case int64:
-		return [][2]uint64{{low, low + uint64(high)}}, nil
+		return [][2]uint64{{low, low + uint64(high)}}
 	}
-	return [][2]uint64{{low, low + 1}}, nil
+	return [][2]uint64{{low, low + 1}}
+}
+
+// functionRanges are those of the functions of a unit. DWARF 2 has no DW_AT_ranges, so with -gstrict-dwarf a unit whose
+// code is in several sections has the addresses of one of them (gcc), or none (clang).
+func (u *Unit) functionRanges() [][2]uint64 {
+	if u.functions == nil {
+		u.functions = [][2]uint64{}
+		// Of what is damaged those are known that are in front of it.
+		_ = u.Walk(func(e *Entry, _ int) (into bool, err error) {
+			if e.Tag == dwarf.TagSubprogram {
+				u.functions = append(u.functions, e.lowToHigh()...)
+			}
+			return e.Tag != dwarf.TagSubprogram, nil
+		})
+	}
+	return u.functions
 }
 
 func (u *Unit) ranges(v value) ([][2]uint64, error) {
