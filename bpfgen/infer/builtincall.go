@@ -406,7 +406,7 @@ func callInt(b *body, args []arg, pos plan.Pos) val {
 }
 
 func callRecord(b *body, args []arg, pos plan.Pos) val {
-	v := val{comp: true, names: []string{}}
+	v := val{comp: true, names: make([]string, 0, len(args)), elems: slices.Grow([]val(nil), len(args))}
 	for _, a := range args {
 		if a.name == "" {
 			wrong(a.pos, "record takes named values: record(pid = e.pid)")

@@ -100,9 +100,9 @@ func (n *newImage) argument(e *tree.Expr) (*kernel.SyscallArg, *tree.Expr) {
 		return nil, nil
 	}
 	word := e.Args[0]
-	for i := range n.args.sc.Args {
+	for i := range n.args.sc.Args() {
 		if sameExpr(innermost(word), innermost(n.args.word(i, e.Pos))) && e.Int == 0 {
-			return &n.args.sc.Args[i], word
+			return &n.args.sc.Args()[i], word
 		}
 	}
 	return nil, nil
@@ -127,7 +127,7 @@ const executeCheck = 0x10000
 // succeeded is whether the call has started a program.
 func (n *newImage) succeeded(b *body, st *spanState, pos plan.Pos) *tree.Expr {
 	started := operation(tree.OpEq, types.Boolean, callResult(b, pos), intExpr(0, pos), pos)
-	for i, arg := range n.args.sc.Args {
+	for i, arg := range n.args.sc.Args() {
 		if arg.Name == "flags" {
 			flags := st.bring(b, val{expr: n.args.word(i, pos), start: st.start}).expr
 			asks := operation(tree.OpAnd, types.U64, flags, intExpr(executeCheck, pos), pos)

@@ -129,7 +129,7 @@ func TestOneField(t *testing.T) {
 func TestStartKeepsArguments(t *testing.T) {
 	for _, sc := range kernel.Syscalls() {
 		var asks []string
-		for i, arg := range sc.Args {
+		for i, arg := range sc.Args() {
 			asks = append(asks, fmt.Sprintf("getattr(e.args, %q), getattr(e.start.args, %[1]q), e.args[%d]", arg.Name,
 				i))
 		}

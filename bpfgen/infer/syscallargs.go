@@ -20,7 +20,7 @@ func (a *syscallArgs) note(q question) {
 
 // arg reads argument i: its value at the start, memory behind it where b is.
 func (a *syscallArgs) arg(b *body, i int, pos plan.Pos) val {
-	spec := a.sc.Args[i]
+	spec := a.sc.Args()[i]
 	word := a.word(i, pos)
 	if !a.end {
 		return b.memory().takenArg(b.argWords().syscallArg(word, spec, pos), spec,
@@ -38,7 +38,7 @@ func (a *syscallArgs) arg(b *body, i int, pos plan.Pos) val {
 
 func (a *syscallArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 	a.note(argumentAt(i))
-	if i < 0 || i >= len(a.sc.Args) {
+	if i < 0 || i >= len(a.sc.Args()) {
 		return val{}, false
 	}
 	return a.arg(b, i, pos), true
@@ -46,7 +46,7 @@ func (a *syscallArgs) at(b *body, i int, pos plan.Pos) (val, bool) {
 
 func (a *syscallArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
 	a.note(argument(name))
-	for i, arg := range a.sc.Args {
+	for i, arg := range a.sc.Args() {
 		if arg.Name == name {
 			return a.arg(b, i, pos), true
 		}
@@ -57,7 +57,7 @@ func (a *syscallArgs) get(b *body, name string, pos plan.Pos) (val, bool) {
 func (a *syscallArgs) names() []string {
 	a.note(question{})
 	var out []string
-	for _, arg := range a.sc.Args {
+	for _, arg := range a.sc.Args() {
 		out = append(out, arg.Name)
 	}
 	return out
@@ -89,7 +89,7 @@ func (a *syscallArgs) word(i int, pos plan.Pos) *tree.Expr {
 	case !at.Wide && !at.Half:
 		return argRegister(a.sc, at.Register, pos)
 	}
-	low := convert(convert(argRegister(a.sc, at.Register, pos), types.IntOf(32, a.sc.Args[i].Signed && at.Half)),
+	low := convert(convert(argRegister(a.sc, at.Register, pos), types.IntOf(32, a.sc.Args()[i].Signed && at.Half)),
 		types.U64)
 	switch {
 	case at.Shift > 0:
@@ -136,7 +136,7 @@ func answer(sc *kernel.Syscall, q question) string {
 	case aboutInterface:
 		return fmt.Sprint(sc.Entry)
 	}
-	for i, arg := range sc.Args {
+	for i, arg := range sc.Args() {
 		if q == argument(arg.Name) || q == argumentAt(i) {
 			return fmt.Sprintf("%d %s %t %d %s %d %v", i, arg.CType, readsAtStart(sc), arg.Creating, arg.Use, sc.Entry,
 				sc.Place(i))

@@ -51,7 +51,7 @@ func (s *SystemCalls) names(t *Target) (out []string) {
 
 func (s *SystemCalls) ArgNames(*kernel.Facts) (out []string) {
 	for _, sc := range s.List {
-		for _, a := range sc.Args {
+		for _, a := range sc.Args() {
 			out = append(out, a.Name)
 		}
 	}
@@ -60,7 +60,7 @@ func (s *SystemCalls) ArgNames(*kernel.Facts) (out []string) {
 
 func (s *SystemCalls) ArgCount(*kernel.Facts) (n int) {
 	for _, sc := range s.List {
-		n = max(n, len(sc.Args))
+		n = max(n, len(sc.Args()))
 	}
 	return n
 }

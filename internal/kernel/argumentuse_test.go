@@ -15,8 +15,9 @@ func TestArgumentUses(t *testing.T) {
 				t.Errorf("%s has no %s", arch, u.call)
 				continue
 			}
-			i := slices.IndexFunc(list[at].Args, func(a SyscallArg) bool { return a.Name == u.argument })
-			if i < 0 || list[at].Args[i].Use == nil || list[at].Args[list[at].Args[i].Use.Selector].Name != u.selector {
+			args := list[at].Args()
+			i := slices.IndexFunc(args, func(a SyscallArg) bool { return a.Name == u.argument })
+			if i < 0 || args[i].Use == nil || args[args[i].Use.Selector].Name != u.selector {
 				t.Errorf("%s: %s has no use of %s by %s", arch, u.call, u.argument, u.selector)
 			}
 		}

@@ -66,10 +66,9 @@ func parseOtherCalls(arch string) []Syscall {
 		if col.arch != arch {
 			continue
 		}
-		args := argTexts{parse: func(text string) SyscallArg { return parseCompatArg(text, col.entry) }}
 		for line := range strings.Lines(compatText) {
 			if words := strings.SplitN(strings.TrimSpace(line), " ", 5); words[col.column] != "-" {
-				out = append(out, parseOtherCall(words, col, &args))
+				out = append(out, parseOtherCall(words, col))
 			}
 		}
 	}
@@ -77,7 +76,7 @@ func parseOtherCalls(arch string) []Syscall {
 	return out
 }
 
-func parseOtherCall(words []string, col compatColumn, args *argTexts) Syscall {
+func parseOtherCall(words []string, col compatColumn) Syscall {
 	nr, _ := strconv.Atoi(words[col.column]) // shipped text, checked by a test
 	if nr >= CompatExtras {
 		nr += firstExtra - CompatExtras
@@ -87,14 +86,17 @@ func parseOtherCall(words []string, col compatColumn, args *argTexts) Syscall {
 	if differs {
 		s.Name = shown
 	}
-	if len(words) == 5 {
-		s.Args = args.of(words[4])
-	}
-	s.markMode()
-	for _, name := range []string{s.Name, strings.TrimSuffix(strings.TrimSuffix(s.Name, "_time64"), "64")} {
-		markUses(name, s.pointers)
-	}
+	s.args = &syscallArgs{text: strings.Join(words[4:], "")}
 	return s
+}
+
+// usesAs are the names under which argumentUses may have the call: its own, and that of the call which it does for
+// programs of another interface.
+func (s *Syscall) usesAs() []string {
+	if s.Entry == EntryNative {
+		return []string{s.Name}
+	}
+	return []string{s.Name, strings.TrimSuffix(strings.TrimSuffix(s.Name, "_time64"), "64")}
 }
 
 // Pages is the C type, in the table, of an argument that is a number of pages in the call, and of bytes in e.args.
@@ -142,7 +144,7 @@ func (s *Syscall) Place(i int) Place { return s.placeFor(runtime.GOARCH, i) }
 
 func (s *Syscall) placeFor(arch string, i int) (at Place) {
 	next := 0
-	for k := range s.Args[:i+1] {
+	for k := range s.Args()[:i+1] {
 		at = s.place(arch, k, next)
 		switch {
 		case at.Wide:
@@ -156,7 +158,7 @@ func (s *Syscall) placeFor(arch string, i int) (at Place) {
 
 // place is where argument i is if those before it leave the registers from next on.
 func (s *Syscall) place(arch string, i, next int) Place {
-	a := s.Args[i]
+	a := s.Args()[i]
 	long := a.Size == 8
 	switch {
 	case s.Entry == EntryNative:
@@ -208,8 +210,8 @@ var compatNames = map[string][]string{
 
 // does reports whether the call has what programs know of the native one: all of its arguments.
 func (s *Syscall) does(native *Syscall) bool {
-	for _, a := range native.Args {
-		if !slices.ContainsFunc(s.Args, func(b SyscallArg) bool { return b.Name == a.Name }) {
+	for _, a := range native.Args() {
+		if !slices.ContainsFunc(s.Args(), func(b SyscallArg) bool { return b.Name == a.Name }) {
 			return false
 		}
 	}

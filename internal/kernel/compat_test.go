@@ -155,7 +155,7 @@ func TestCompatPlaces(t *testing.T) {
 	} {
 		s := otherCall(t, tt.arch, tt.nr)
 		var got []Place
-		for i := range s.Args {
+		for i := range s.Args() {
 			got = append(got, s.placeFor(tt.arch, i))
 		}
 		if !slices.Equal(got, tt.want) {
@@ -164,7 +164,7 @@ func TestCompatPlaces(t *testing.T) {
 	}
 	for _, arch := range []string{"amd64", "arm64"} {
 		for _, s := range syscallsOf(arch).others {
-			for i := range s.Args {
+			for i := range s.Args() {
 				if p := s.placeFor(arch, i); p.Register > 5 || p.Wide && p.Register > 4 {
 					t.Errorf("%s %s: argument %d is in register %d", arch, s.Name, i, p.Register)
 				}
@@ -228,7 +228,7 @@ func TestCompatPointedTo(t *testing.T) {
 	}
 	checked := 0
 	for _, s := range OtherSyscalls() {
-		for _, a := range s.Args {
+		for _, a := range s.Args() {
 			to := strings.TrimSpace(strings.TrimSuffix(plainC(a.CType), "*"))
 			if id, ok := b.Spelled(to); a.IsPtr && !a.IsStringList && ok && !slices.Contains(ofBothWidths, to) {
 				checked++

@@ -19,10 +19,43 @@ type Syscall struct {
 	Nr   int
 	Name string // the kernel's and its tracepoints' name: newstat
 	ABI  string // the name in unistd.h: stat; mostly the same
-	// Args are the arguments in their order, six at most.
-	Args []SyscallArg
 	// Entry is the interface that the call belongs to: Nr is one of startrace's own numbers, see MaxSyscall.
 	Entry SyscallABI
+	// args are read when they are first asked for. Copies of the call share them.
+	args *syscallArgs
+}
+
+// syscallArgs are the arguments of a call: as the table has them, and as read from there, once.
+type syscallArgs struct {
+	text string
+	read sync.Once
+	list []SyscallArg
+}
+
+// Args are the arguments in their order, six at most. They are shared: do not change them.
+func (s *Syscall) Args() []SyscallArg {
+	s.args.read.Do(func() { s.args.list = s.readArgs() })
+	return s.args.list
+}
+
+// readArgs reads the text of the arguments: type name, type name …
+func (s *Syscall) readArgs() []SyscallArg {
+	if s.args.text == "" {
+		return nil
+	}
+	args := make([]SyscallArg, 0, 1+strings.Count(s.args.text, ", "))
+	for text := range strings.SplitSeq(s.args.text, ", ") {
+		if s.Entry == EntryNative {
+			args = append(args, parseSyscallArg(text))
+		} else {
+			args = append(args, parseCompatArg(text, s.Entry))
+		}
+	}
+	markMode(s.Name, args)
+	for _, name := range s.usesAs() {
+		markUses(name, func() []*SyscallArg { return pointers(args) })
+	}
+	return args
 }
 
 // A SyscallArg is an argument of a system call.
@@ -51,11 +84,12 @@ type SyscallArg struct {
 // creatingFlags are the arguments that decide it.
 var creatingFlags = map[string]string{"open": "flags", "openat": "flags", "mq_open": "oflag"}
 
-func (s *Syscall) markMode() {
-	at := slices.IndexFunc(s.Args, func(a SyscallArg) bool { return a.Name == creatingFlags[s.Name] })
-	for i := range s.Args {
-		if at >= 0 && s.Args[i].CType == "umode_t" {
-			s.Args[i].Creating = 1 + at
+// markMode notes which argument of a call is a mode that counts only where it creates a file.
+func markMode(call string, args []SyscallArg) {
+	at := slices.IndexFunc(args, func(a SyscallArg) bool { return a.Name == creatingFlags[call] })
+	for i := range args {
+		if at >= 0 && args[i].CType == "umode_t" {
+			args[i].Creating = 1 + at
 		}
 	}
 }
@@ -120,7 +154,6 @@ func syscallsOf(arch string) *syscallTable {
 func parseSyscalls(arch string, column int) *syscallTable {
 	const all, names = 1000, 600 // rather more than there are, of all interfaces together
 	t := &syscallTable{byNr: make(map[int]int, all), byName: make(map[string]int, names)}
-	args := argTexts{parse: parseSyscallArg}
 	for line := range strings.Lines(syscallText) {
 		words := strings.SplitN(strings.TrimSpace(line), " ", 4)
 		if len(words) < 3 || words[column] == "-" {
@@ -132,11 +165,7 @@ func parseSyscalls(arch string, column int) *syscallTable {
 		if s.Name, s.ABI = name, abi; !differs {
 			s.ABI = name
 		}
-		if len(words) == 4 {
-			s.Args = args.of(words[3])
-		}
-		s.markMode()
-		markUses(s.Name, s.pointers)
+		s.args = &syscallArgs{text: strings.Join(words[3:], "")}
 		t.list = append(t.list, s)
 	}
 	slices.SortFunc(t.list, func(a, b Syscall) int { return a.Nr - b.Nr })
@@ -165,35 +194,11 @@ func (t *syscallTable) index() {
 	}
 }
 
-func (s *Syscall) pointers() (out []*SyscallArg) {
-	for i := range s.Args {
-		out = append(out, &s.Args[i])
+func pointers(args []SyscallArg) (out []*SyscallArg) {
+	for i := range args {
+		out = append(out, &args[i])
 	}
 	return out
-}
-
-// argTexts reads lists of arguments by parse. There are three times as many arguments as different ones, so it keeps
-// what it has read.
-type argTexts struct {
-	parse func(string) SyscallArg
-	known map[string]SyscallArg
-}
-
-// of are the arguments of a call: type name, type name …
-func (t *argTexts) of(list string) []SyscallArg {
-	if t.known == nil {
-		t.known = map[string]SyscallArg{}
-	}
-	args := make([]SyscallArg, 0, 1+strings.Count(list, ", "))
-	for text := range strings.SplitSeq(list, ", ") {
-		arg, ok := t.known[text]
-		if !ok {
-			arg = t.parse(text)
-			t.known[text] = arg
-		}
-		args = append(args, arg)
-	}
-	return args
 }
 
 // asPassed are the structs that programs pass where the kernel's definition of a call still names those of Linux 2.2:

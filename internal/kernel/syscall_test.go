@@ -37,7 +37,7 @@ func TestSyscallOpenat(t *testing.T) {
 			{Name: "flags", CType: "int", Size: 4, Signed: true},
 			{Name: "mode", CType: "umode_t", Size: 2, Creating: 3},
 		}
-		if s.Nr != nr || s.ABI != "openat" || !slices.Equal(s.Args, want) {
+		if s.Nr != nr || s.ABI != "openat" || !slices.Equal(s.Args(), want) {
 			t.Errorf("%s: got %+v", arch, s)
 		}
 	}
@@ -164,15 +164,15 @@ func TestSyscallArgumentsAgainstTracefs(t *testing.T) {
 				t.Errorf("%s: %s has no type", name, field.Name)
 				continue
 			}
-			if n++; n > len(s.Args) { // see added
+			if n++; n > len(s.Args()) { // see added
 				continue
 			}
-			got, want := *field.Arg, s.Args[n-1]
+			got, want := *field.Arg, s.Args()[n-1]
 			uses := []string{got.Use.String(), want.Use.String()}
 			got.Name, got.CType, got.Use, want.Name, want.CType, want.Use = "", "", nil, "", "", nil
 			if got != want || uses[0] != uses[1] {
 				t.Errorf("%s: %s %s: got %+v, the table has %+v of %s", name, field.CType, field.Name, got, want,
-					s.Args[n-1].CType)
+					s.Args()[n-1].CType)
 			}
 		}
 	}
@@ -236,7 +236,7 @@ func TestSyscallTableAgainstTracefs(t *testing.T) {
 				want = append(want, field.Name)
 			}
 		}
-		for _, a := range s.Args {
+		for _, a := range s.Args() {
 			got = append(got, a.Name)
 		}
 		if more := added[name]; len(want) > len(more) && slices.Equal(want[len(want)-len(more):], more) {

@@ -24,11 +24,11 @@ func (f *Facts) typeArguments(t *Tracepoint) {
 			continue
 		}
 		arg := f.syscallArgument(field)
-		if sc != nil && n < len(sc.Args) && arg.IsString && sc.Args[n].IsBuffer {
+		if sc != nil && n < len(sc.Args()) && arg.IsString && sc.Args()[n].IsBuffer {
 			arg.IsString, arg.IsBuffer = false, true
 		}
-		if sc != nil && n < len(sc.Args) && sc.Args[n].CType == arg.CType {
-			arg.Creating = sc.Args[n].Creating
+		if sc != nil && n < len(sc.Args()) && sc.Args()[n].CType == arg.CType {
+			arg.Creating = sc.Args()[n].Creating
 		}
 		field.Arg = &arg
 		args = append(args, &arg)

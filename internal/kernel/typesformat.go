@@ -78,7 +78,7 @@ func enterFormat(call string) (string, bool) {
 	}
 	var out strings.Builder
 	out.WriteString(formatHead + "\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n")
-	for i, a := range s.Args {
+	for i, a := range s.Args() {
 		fmt.Fprintf(&out, "\tfield:%s %s;\toffset:%d;\tsize:8;\tsigned:0;\n", a.CType, a.Name, 16+8*i)
 	}
 	return out.String(), true

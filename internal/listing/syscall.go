@@ -78,10 +78,10 @@ func syscall(k *point.Kind, p *Point, sc *kernel.Syscall) {
 	if sc.ABI != sc.Name {
 		p.Notes = append(p.Notes, "in unistd.h it is called "+sc.ABI)
 	}
-	for i, a := range sc.Args {
+	for i, a := range sc.Args() {
 		p.Fields = append(p.Fields, callArgument(sc.Name, a, i))
 	}
-	if len(sc.Args) > 0 {
+	if len(sc.Args()) > 0 {
 		p.Fields = append(p.Fields, Field{Name: "e.args", Type: "record", Note: "str(e.args) is all of them as text"})
 	}
 	if sc.IsNoReturn() {

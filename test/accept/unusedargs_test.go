@@ -102,7 +102,7 @@ func TestUnusedArguments(t *testing.T) {
 // whether the kernel half finds it to be None.
 func argumentsOf(sc *kernel.Syscall, list []string) (given, shows []string) {
 	const left = 0x1badd00d // behind what is not used
-	for _, a := range sc.Args {
+	for _, a := range sc.Args() {
 		for _, word := range list {
 			name, value, ok := strings.Cut(word, "=")
 			switch {
@@ -123,7 +123,7 @@ func argumentsOf(sc *kernel.Syscall, list []string) (given, shows []string) {
 // probesOf show the arguments of a call.
 func probesOf(sc *kernel.Syscall) string {
 	shown, tests, verbs := "", "", ""
-	for _, a := range sc.Args {
+	for _, a := range sc.Args() {
 		shown += ", x(e.args." + a.Name + "), e." + a.Name
 		tests += a.Name + " = e.args." + a.Name + " == None, "
 		verbs += " %s/%s"
