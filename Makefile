@@ -80,7 +80,7 @@ short:
 # The tests of test/accept run in two processes, since they wait more than they compute, and the others beside them.
 test: lint all workload race
 	CGO_ENABLED=0 $(GO) run ./test/run $(TESTFLAGS) -halves ./test/accept $(if $(SLOWEST),-slowest $(SLOWEST)) \
-		-vet=off -timeout 18m ./...
+		-- -vet=off -timeout 18m ./...
 
 # The race detector is a C library.
 race:

@@ -1,9 +1,9 @@
 // Command run runs go test and ends with what was skipped and why, what failed, in its own words, and the counts:
 //
-//	go run ./test/run [-again] [-passed FILE] [-halves PACKAGE] [-slowest N] [NAME=VALUE …] [FLAG …] PACKAGES
+//	go run ./test/run [-again] [-passed FILE] [-halves PACKAGE] [-slowest N] [--] [NAME=VALUE …] [FLAG …] PACKAGES
 //
-// NAME=VALUE is for the environment of go test: GOARCH is not that of this program. The FLAGs are those of go test. The
-// packages begin with a dot.
+// NAME=VALUE is for the environment of go test: GOARCH is not that of this program. The FLAGs are those of go test, and
+// where no NAME=VALUE stands before them there is the --. The packages begin with a dot.
 // Of packages that pass it shows go test's own line, of those that fail what they complained of. With -again the tests
 // that failed run a second time, alone. FILE gets a line for each test that passed at the first run with nothing
 // skipped, for test/vm -passed. The exit status is go test's, of the last run. At SIGTERM, which timeout sends, it ends
@@ -14,6 +14,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -21,7 +22,6 @@ import (
 	"os/signal"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -34,7 +34,7 @@ type order struct {
 	again       bool
 	passed      string // a file, "" for none
 	halves      string // a package, "" for none
-	slowest     string // how many of the slowest tests are named, "" for none
+	slowest     int    // how many of the slowest tests are named
 	environment []string
 	flags       []string
 	packages    []string
@@ -42,26 +42,28 @@ type order struct {
 
 func main() {
 	limit, _ := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	status, err := parse(os.Args[1:]).run(limit, os.Stdout)
+	status := 2
+	o, err := parse(os.Args[1:])
+	if err == nil {
+		status, err = o.run(limit, os.Stdout)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "run:", err)
 	}
 	os.Exit(status)
 }
 
-func parse(args []string) order {
+func parse(args []string) (order, error) {
 	var o order
-	if len(args) > 0 && args[0] == "-again" {
-		o.again, args = true, args[1:]
+	flags := flag.NewFlagSet("run", flag.ExitOnError)
+	flags.BoolVar(&o.again, "again", false, "run the tests that failed a second time, alone")
+	flags.StringVar(&o.passed, "passed", "", "a file for the tests that passed at the first run with nothing skipped")
+	flags.StringVar(&o.halves, "halves", "", "a package whose tests run in two processes beside the others")
+	flags.IntVar(&o.slowest, "slowest", 0, "list as many of the tests that took longest")
+	if err := flags.Parse(args); err != nil {
+		return o, err
 	}
-	for _, flag := range []struct {
-		name string
-		text *string
-	}{{"-passed", &o.passed}, {"-halves", &o.halves}, {"-slowest", &o.slowest}} {
-		if len(args) > 1 && args[0] == flag.name {
-			*flag.text, args = args[1], args[2:]
-		}
-	}
+	args = flags.Args()
 	n := 0
 	for n < len(args) && assignment.MatchString(args[n]) {
 		n++
@@ -72,7 +74,7 @@ func parse(args []string) order {
 		n--
 	}
 	o.flags, o.packages = args[:n], args[n:]
-	return o
+	return o, nil
 }
 
 var assignment = regexp.MustCompile(`^[A-Z]\w*=`)
@@ -88,8 +90,8 @@ func (o order) run(limit context.Context, to io.Writer) (int, error) {
 		return 2, err
 	}
 	first.report(to)
-	if err := o.nameSlowest(to, first); err != nil {
-		return 2, err
+	if o.slowest > 0 {
+		first.tally.PrintSlowest(to, o.slowest)
 	}
 	if err := o.notePassed(first); err != nil {
 		return 2, err
@@ -108,19 +110,6 @@ func (o order) run(limit context.Context, to io.Writer) (int, error) {
 	}
 	second.report(to)
 	return second.status, nil
-}
-
-// nameSlowest lists the tests that took longest.
-func (o order) nameSlowest(to io.Writer, first outcome) error {
-	if o.slowest == "" {
-		return nil
-	}
-	n, err := strconv.Atoi(o.slowest)
-	if err != nil {
-		return fmt.Errorf("-slowest: %w", err)
-	}
-	first.tally.PrintSlowest(to, n)
-	return nil
 }
 
 // notePassed writes what passed with nothing skipped.

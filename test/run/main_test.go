@@ -83,19 +83,32 @@ panic: p
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
-		"-again -passed f -halves ./a -slowest 3 ./b": "true [] [] [./b]",
-		"":             "false [] [] []",
-		"GOARCH=arm64": "false [GOARCH=arm64] [] []",
-		"./a":          "false [] [] [./a]",
-		"-again ./...": "true [] [] [./...]",
-		"-again GOARCH=arm64 CGO_ENABLED=0 -exec q -run=X Y=1 ./a ./b/...": "true [GOARCH=arm64 CGO_ENABLED=0] " +
+		"-again -passed f -halves ./a -slowest 3 ./b":   "true f ./a 3 [] [] [./b]",
+		"-slowest 3 -halves ./a -- -again -vet=off ./b": "false  ./a 3 [] [-again -vet=off] [./b]",
+		"-- A=1 -v ./b": "false   0 [A=1] [-v] [./b]",
+		"":              "false   0 [] [] []",
+		"GOARCH=arm64":  "false   0 [GOARCH=arm64] [] []",
+		"./a":           "false   0 [] [] [./a]",
+		"-again ./...":  "true   0 [] [] [./...]",
+		"-again GOARCH=arm64 CGO_ENABLED=0 -exec q -run=X Y=1 ./a ./b/...": "true   0 [GOARCH=arm64 CGO_ENABLED=0] " +
 			"[-exec q -run=X Y=1] [./a ./b/...]",
 	} {
-		o := parse(strings.Fields(text))
-		if got := fmt.Sprint(o.again, o.environment, o.flags, o.packages); got != want {
+		o := parsed(t, strings.Fields(text)...)
+		got := fmt.Sprintf("%t %s %s %d %s %s %s", o.again, o.passed, o.halves, o.slowest, o.environment, o.flags,
+			o.packages)
+		if got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
 	}
+}
+
+func parsed(t *testing.T, args ...string) order {
+	t.Helper()
+	o, err := parse(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
 }
 
 func TestExcerpt(t *testing.T) {
@@ -143,7 +156,7 @@ func TestAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		var shown strings.Builder
-		status, err := parse(tt.args).run(t.Context(), &shown)
+		status, err := parsed(t, tt.args...).run(t.Context(), &shown)
 		if err != nil || status != tt.status {
 			t.Errorf("%q: status %d, %v", tt.args, status, err)
 		}
@@ -175,7 +188,7 @@ func TestLimit(t *testing.T) {
 		end()
 	}()
 	var shown strings.Builder
-	status, err := parse([]string{"-again", "-passed", "passed", "."}).run(limit, &shown)
+	status, err := parsed(t, "-again", "-passed", "passed", ".").run(limit, &shown)
 	text := regexp.MustCompile(`\(?\d+\.\d+s\)?`).ReplaceAllString(shown.String(), "")
 	const want = "failed: m\n    x_test.go:6: wrong\n--- FAIL: TestF \nsignal: interrupt\nFAIL\tm\t\n" +
 		"did not end: m TestX\n1 passed, 1 failed, 0 skipped\n"
@@ -200,7 +213,7 @@ func TestHalves(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o := parse([]string{"-again", "-passed", "passed", "-halves", "./waits", "-count=1", "./..."})
+	o := parsed(t, "-again", "-passed", "passed", "-halves", "./waits", "--", "-count=1", "./...")
 	jobs, err := o.jobs(t.Context())
 	want := fmt.Sprintf("[[-run=^(TestX|TestZ)$ ./waits] [-run=^(TestY)$ ./waits] [-p=%d m]]", beside())
 	if err != nil || fmt.Sprint(jobs) != want {
