@@ -175,11 +175,25 @@ func (b inSight) pieced(pieces []location.Fragment, id kernel.TypeID, t kernel.T
 	switch t.Kind {
 	case kernel.KindStruct, kernel.KindUnion, kernel.KindArray:
 		return b.memory().inWords(s, b.pos)
+	case kernel.KindInt:
+		if t.Size == 16 {
+			return b.wide(s, id, t)
+		}
 	}
 	if word, ok := s.wordAt(b.body, 0, t.Size, b.pos); ok && word.Op != tree.OpUnreadable {
 		return b.held(word, id, t)
 	}
 	return b.nowhere(id, t, b.pos)
+}
+
+// wide is an int of 128 bits of which both halves are known.
+func (b inSight) wide(s *regStruct, id kernel.TypeID, t kernel.Type) val {
+	low, ok := s.wordAt(b.body, 0, 8, b.pos)
+	high, ok2 := s.wordAt(b.body, 8, 8, b.pos)
+	if !ok || !ok2 || low.Op == tree.OpUnreadable || high.Op == tree.OpUnreadable {
+		return b.nowhere(id, t, b.pos)
+	}
+	return inHalves(as(low, types.U64, b.pos), high, t.Signed, b.pos)
 }
 
 // joined are the words of 8 bytes that several smaller ones make up, none of which can be FAULT.

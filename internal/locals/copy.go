@@ -50,14 +50,19 @@ type parameters struct {
 
 // compiler finds out by what the copy was compiled.
 func (p *parameters) compiler() {
-	root, err := p.copy.Unit().Root()
-	if err != nil || root == nil {
-		return
-	}
-	producer, _ := root.Val(dwarf.AttrProducer).(string)
-	p.gcc = strings.HasPrefix(producer, "GNU ")
+	p.gcc = byGCC(p.copy.Unit())
 	p.golang = ofGo(p.copy.Unit())
 	p.plain = !p.golang && p.unoptimizedOf().Is(p.function)
+}
+
+// byGCC reports whether gcc has compiled a unit.
+func byGCC(u *dwarfinfo.Unit) bool {
+	root, err := u.Root()
+	if err != nil || root == nil {
+		return false
+	}
+	producer, _ := root.Val(dwarf.AttrProducer).(string)
+	return strings.HasPrefix(producer, "GNU ")
 }
 
 // unmoving reports whether nothing of a function has a list of places, nor a value instead of one. So it is without

@@ -67,3 +67,12 @@ func (w *walk) firstCall(e *dwarfinfo.Entry, depth int) (first uint64) {
 	})
 	return first
 }
+
+// onlyAtTimes reports whether a variable of which gcc gives one place, several registers, is perhaps there only at
+// times: gcc does not follow an __int128 in optimized code, and says into which registers it has put it:
+//
+//	times(__int128 a, int n)   a comes in di and si, and is said to be in r10 and r11 from the first instruction on
+func (w *walk) onlyAtTimes(p location.Place) bool {
+	return p.Kind == location.Split && len(registersOf(p)) > 1 && byGCC(w.function.Unit()) &&
+		!w.unoptimizedOf().Is(w.function)
+}

@@ -482,7 +482,7 @@ func (w *walk) place(e *dwarfinfo.Entry, chain []*dwarfinfo.Entry) (p location.P
 				expression, err = w.atMoment(x, expression)
 			}
 			p := location.Of(expression, w.frame(e)).Framed(w.frameRegisters()...)
-			if !listed && p.LostByCalls(w.Arch) && w.hasCalls() {
+			if !listed && (p.LostByCalls(w.Arch) && w.hasCalls() || w.onlyAtTimes(p)) {
 				return location.Place{}, true, err // gcc says so of one that it lost sight of
 			}
 			return p, listed, err
