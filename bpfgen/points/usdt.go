@@ -34,7 +34,7 @@ func (s search) staticProbes(p *plan.Pattern) []*Target {
 		for i := range probe.Places {
 			site := &probe.Places[i]
 			f := &Function{Name: probe.Name, Text: p.Provider + ":" + at.Name + ":" + probe.Provider + ":" + probe.Name,
-				User: true, Site: site, Operands: operands}
+				User: true, Site: site, static: site.Addr, Operands: operands}
 			f.Place = tree.Place{Func: probe.Provider + ":" + probe.Name, Offset: site.Offset,
 				Semaphore: site.Semaphore}
 			fs.Funcs = append(fs.Funcs, f)

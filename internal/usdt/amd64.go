@@ -47,8 +47,15 @@ func (p parser) immediate(op *Operand, text string) error {
 	if err != nil {
 		return err
 	}
-	if symbol != "" {
+	if symbol != "" && p.Moves {
 		return fmt.Errorf("$%s is an address that is known only once the file is loaded", text)
+	}
+	if symbol != "" {
+		addr, err := p.address(symbol)
+		if err != nil {
+			return err
+		}
+		value += int64(addr)
 	}
 	op.Kind, op.Const = Constant, value
 	return nil
@@ -86,12 +93,18 @@ func (p parser) amd64Memory(op *Operand, before, inside string) error {
 			return err
 		}
 	}
-	if symbol != "" {
-		if parts[0] != "%rip" && parts[0] != "%eip" || len(parts) > 1 {
-			return fmt.Errorf("%s(%s) adds registers to an address that is known only once the file is loaded", before,
-				inside)
-		}
+	switch counted := len(parts) == 1 && (parts[0] == "%rip" || parts[0] == "%eip"); {
+	case symbol != "" && counted:
 		return p.relative(op, "ip", symbol, disp)
+	case symbol != "" && p.Moves:
+		return fmt.Errorf("%s(%s) adds registers to an address that is known only once the file is loaded", before,
+			inside)
+	case symbol != "":
+		addr, err := p.address(symbol)
+		if err != nil {
+			return err
+		}
+		op.Symbol, disp = symbol, disp+int64(addr)
 	}
 	op.Kind, op.Disp = InMemory, disp
 	if op.Register, err = addressRegister(parts[0]); err != nil {

@@ -67,16 +67,26 @@ func (k OperandKind) String() string {
 // maxArgs is more than any macro makes (12).
 const maxArgs = 255
 
-// ParseOperands reads the arguments of a probe at an address of its file;
-// variable gives the addresses of symbols. What cannot be read is of kind
-// Unknown with a reason, so that the other arguments can be used.
-func ParseOperands(arch, text string, at uint64, variable func(string) (uint64, bool)) []Operand {
+// A Program is what the arguments of a probe refer to.
+type Program struct {
+	// Arch is its architecture, by its GOARCH; "" of one that is not known.
+	Arch string
+	// Moves: only the process knows its addresses.
+	Moves bool
+	// Variable gives the address of a symbol.
+	Variable func(string) (uint64, bool)
+}
+
+// ParseOperands reads the arguments of a probe at an address of its file.
+// What cannot be read is of kind Unknown with a reason, so that the other
+// arguments can be used.
+func ParseOperands(of Program, text string, at uint64) []Operand {
 	var out []Operand
 	for _, word := range splitOperands(text) {
 		if len(out) == maxArgs {
 			break
 		}
-		op, err := parseOperand(arch, word, at, variable)
+		op, err := parseOperand(of, word, at)
 		if err != nil {
 			op = Operand{Kind: Unknown, Size: op.Size, Signed: op.Signed, Float: op.Float, Problem: err.Error()}
 		}
@@ -106,11 +116,11 @@ func splitOperands(text string) (out []string) {
 }
 
 type parser struct {
-	at       uint64
-	variable func(string) (uint64, bool)
+	Program
+	at uint64
 }
 
-func parseOperand(arch, text string, at uint64, variable func(string) (uint64, bool)) (Operand, error) {
+func parseOperand(of Program, text string, at uint64) (Operand, error) {
 	op := Operand{}
 	rest := text
 	if size, place, has := strings.Cut(text, "@"); has && isSize(size) {
@@ -119,9 +129,9 @@ func parseOperand(arch, text string, at uint64, variable func(string) (uint64, b
 		}
 		rest = place
 	}
-	p := parser{at, variable}
+	p := parser{of, at}
 	var err error
-	switch arch {
+	switch of.Arch {
 	case "amd64":
 		err = p.amd64(&op, rest)
 	case "arm64":
@@ -213,14 +223,21 @@ func parseNumber(text string) (int64, bool) {
 
 // relative makes an operand the memory at symbol+disp, counted from the probe.
 func (p parser) relative(op *Operand, ip, symbol string, disp int64) error {
-	addr, ok := uint64(0), false
-	if p.variable != nil {
-		addr, ok = p.variable(symbol)
-	}
-	if !ok {
-		return fmt.Errorf("the file has no symbol %s, or several: was it stripped?", symbol)
+	addr, err := p.address(symbol)
+	if err != nil {
+		return err
 	}
 	op.Kind, op.Symbol = InMemory, symbol
 	op.Register, op.Disp = Register{Name: ip, Bytes: 8}, int64(addr-p.at)+disp
 	return nil
+}
+
+// address is that of a symbol in the file.
+func (p parser) address(symbol string) (uint64, error) {
+	if p.Variable != nil {
+		if addr, ok := p.Variable(symbol); ok {
+			return addr, nil
+		}
+	}
+	return 0, fmt.Errorf("the file has no symbol %s, or several: was it stripped?", symbol)
 }

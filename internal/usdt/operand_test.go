@@ -113,9 +113,27 @@ func TestOperands(t *testing.T) {
 		{"arm64", "8@[x0, x1, lsl 9]", `? the index is shifted by "9", want 0 to 4`},
 		{"riscv64", "8@a0", "? arguments of this machine are not known"},
 	} {
-		ops := ParseOperands(c.arch, c.text, 0x1000, variables)
+		ops := ParseOperands(Program{c.arch, true, variables}, c.text, 0x1000)
 		if len(ops) != 1 || ops[0].text() != c.want || ops[0].Text != c.text {
 			t.Errorf("%s: %s: got %q, want %q", c.arch, c.text, texts(ops), c.want)
+		}
+	}
+}
+
+// Addresses of a program that is always loaded at the same place are known: registers can be added to them.
+func TestOperandsOfAFixedProgram(t *testing.T) {
+	fixed := Program{Arch: "amd64", Variable: variables}
+	const absent = "? the file has no symbol absent, or several: was it stripped?"
+	for text, want := range map[string]string{
+		"-8@counter(,%rdx,8)": "s8 [ + dx*8 +16400]", "4@counter+8(%rax)": "u4 [ax +16408]",
+		"8@counter-4(%rax,%rbx,4)": "u8 [ax + bx*4 +16396]", "8@a.b$c(%rax,%rbx)": "u8 [ax + bx*1 +16416]",
+		"8@$counter": "u8 16400", "8@$counter+4": "u8 16404", "4@counter(%rip)": "u4 [ip +12304]",
+		"4@counter": "u4 [ip +12304]", "8@absent(,%rax,4)": absent, "8@$absent": absent,
+		"8@counter(,%rax,3)":    "? its scale is 3, want 1, 2, 4 or 8",
+		"8@counter(%rax,%al,4)": "? %al is no register for an address",
+	} {
+		if got := texts(ParseOperands(fixed, text, 0x1000)); len(got) != 1 || got[0] != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}
 }
@@ -139,11 +157,11 @@ func TestSeveralOperands(t *testing.T) {
 		{"arm64", "8@[sp, 8] -4@[x0, w1, sxtw 2] 4@3", []string{"u8 [sp +8]", "s4 [x0 + x1:4s*4 +0]", "u4 3"}},
 		{"amd64", "", nil},
 	} {
-		if got := texts(ParseOperands(c.arch, c.text, 0, variables)); !slices.Equal(got, c.want) {
+		if got := texts(ParseOperands(Program{c.arch, true, variables}, c.text, 0)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q: got %q, want %q", c.arch, c.text, got, c.want)
 		}
 	}
-	if got := ParseOperands("amd64", strings.Repeat("1@$1 ", 1000), 0, nil); len(got) != maxArgs {
+	if got := ParseOperands(Program{Arch: "amd64"}, strings.Repeat("1@$1 ", 1000), 0); len(got) != maxArgs {
 		t.Errorf("got %d arguments", len(got))
 	}
 }
@@ -182,7 +200,7 @@ func FuzzOperands(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, arch := range []string{"amd64", "arm64"} {
 			names := kernel.RegisterOffsets(arch).Names
-			for _, op := range ParseOperands(arch, text, 0x1000, variables) {
+			for _, op := range ParseOperands(Program{arch, len(text)%2 == 0, variables}, text, 0x1000) {
 				switch {
 				case (op.Kind == Unknown || op.Kind == InVector) != (op.Problem != ""):
 					t.Errorf("%s: %q: %v with the problem %q", arch, op.Text, op.Kind, op.Problem)

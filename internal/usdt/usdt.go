@@ -117,7 +117,7 @@ func (r *reader) add(desc []byte) error {
 			return fmt.Errorf("the semaphore of probe %s:%s at %#x is not in the file", n.provider, n.name, n.semaphore)
 		}
 	}
-	site.Args = ParseOperands(archOf(r.file), n.args, n.addr, r.variable)
+	site.Args = ParseOperands(Program{archOf(r.file), r.file.Moves(), r.variable}, n.args, n.addr)
 	r.found = append(r.found, named{n.provider, n.name, site})
 	return nil
 }

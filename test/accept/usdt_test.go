@@ -241,3 +241,63 @@ func TestStaticProbeMistakes(t *testing.T) {
 		}
 	}
 }
+
+// fixedStatic is a program of which arguments are in arrays that registers index.
+const fixedStatic = `
+#define NOTE(args) "990: nop\n.pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n.4byte 992f-991f,994f-993f,3\n" \
+  "991: .asciz \"stapsdt\"\n992: .balign 4\n993: .8byte 990b\n.8byte 0\n.8byte 0\n" \
+  ".asciz \"fixed\"\n.asciz \"at\"\n.asciz \"" args "\"\n994: .balign 4\n.popsection\n"
+long numbers[8] = {0, -10, -20, -30, 40};
+static volatile unsigned char bytes[8] = {1, 2, 3, 4, 250};
+struct pair { int a, b; } pairs[4] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+__attribute__((noinline)) void at(long i) {
+  __asm__ volatile(NOTE("-8@numbers(,%%rdx,8) -8@numbers+8(%%rax) 1@bytes(%%rdx) -4@pairs+4(%%rax,%%rdx,4)"
+    " 8@$numbers") : : "d"(i), "a"(i * 4), "r"(bytes), "m"(numbers), "m"(pairs) : "memory");
+}
+int main(void) {
+  for (long i = 0; i < 4; i += 2) at(i);
+  return 0;
+}
+`
+
+// Arguments in arrays are read where the program is always loaded at the same address, as static ones are; where it is
+// not, they are refused.
+func TestStaticProbeOfArrays(t *testing.T) {
+	needTracing(t)
+	if runtime.GOARCH != "amd64" {
+		t.Skip("needs amd64, whose operands add registers to addresses")
+	}
+	for _, command := range []string{"gcc -O2 -static", "gcc -O1 -no-pie", "clang -O2 -no-pie"} {
+		binary := need.Built(t, command, "fixed.c", fixedStatic)
+		e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+def at(e):
+    print(e.args[0], e.args[1], e.args[2], e.args[3], e.args[4] == uaddr("BIN:numbers"))
+probe("usdt:BIN:at", at)
+`, "BIN", binary)), "-c", binary).ok(t)
+		equalLines(t, lines(e.stdout), []string{"-20 -20 3 6 True", "0 -10 1 2 True"})
+	}
+	binary := need.Built(t, "gcc -O2", "fixed.c", fixedStatic)
+	e := startrace(t, "-q", script(t, `probe("usdt:`+binary+`:at", lambda e: print(e.args[0]))`), "-c", binary)
+	if e.status == 0 || !strings.Contains(e.stderr, "known only once the file is loaded") {
+		t.Errorf("%d %s", e.status, e.stderr)
+	}
+}
+
+// The address of a symbol at a static probe is that of the process: what lies there is the symbol's.
+//
+// > `uaddr("./shop:counter")` is the address of a variable or a function of a program, in the process of the event.
+func TestAddressesAtStaticProbes(t *testing.T) {
+	source := strings.ReplaceAll(fixedStatic, "-8@numbers(,%%rdx,8) -8@numbers+8(%%rax) 1@bytes(%%rdx) "+
+		`-4@pairs+4(%%rax,%%rdx,4)"`, `-4@5"`)
+	if runtime.GOARCH == "arm64" {
+		source = strings.NewReplacer(`" 8@$numbers"`, `""`, `"d"`, `"r"`, `"a"`, `"r"`).Replace(source)
+	}
+	const text = `
+probe("usdt:BIN:at", lambda e: print(cast("long *", uaddr("BIN:numbers"))[1], uaddr("BIN:at") <= e.ip))
+`
+	for _, command := range []string{"gcc -O2", "gcc -O1 -no-pie", "gcc -O2 -static", "clang -O2"} {
+		if got := printed(t, command, "fixed.c", source, text); got != "-10 True, -10 True" {
+			t.Errorf("%s: got %s", command, got)
+		}
+	}
+}
