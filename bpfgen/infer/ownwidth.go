@@ -283,6 +283,23 @@ func commonWidth(list ...uval) int {
 	return width
 }
 
+// haveOwnWidths reports whether values, or the parts of tuples at the same place, differ in their widths.
+func haveOwnWidths(list []uval) bool {
+	if len(list) > 0 && haveElements(list, len(list[0].elems)) {
+		for i := range list[0].elems {
+			column := make([]uval, len(list))
+			for j, v := range list {
+				column[j] = v.elems[i]
+			}
+			if haveOwnWidths(column) {
+				return true
+			}
+		}
+		return false
+	}
+	return slices.ContainsFunc(list, func(v uval) bool { return fieldWidth(v) != fieldWidth(list[0]) })
+}
+
 // isField reports whether e is an int as it was read: what is computed of one has no width of its own.
 func isField(e *tree.Expr) bool {
 	if e.Type.Kind != types.Int || e.Type.Label != "" {

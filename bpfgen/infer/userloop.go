@@ -162,7 +162,8 @@ func (u rounds) over(at syntax.Node, x syntax.Expr, loop loopBody) iterated {
 		v.elems = append(v.elems, u.expr(e))
 	}
 	wanted := anyLeads(v.elems) || len(v.elems) > 0 && len(v.elems) <= maxUnroll &&
-		(u.selection().selects(loop) || anyPart(v.elems) && u.selection().readsAt(loop))
+		(u.selection().selects(loop) || anyPart(v.elems) && u.selection().readsAt(loop) ||
+			haveOwnWidths(v.elems) && u.selection().gives(loop))
 	if u.writtenOut(at, v.elems, wanted) {
 		for i, e := range list {
 			u.mayDrop(u.half, e, v.elems[i])

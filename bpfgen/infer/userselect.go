@@ -55,11 +55,20 @@ func (u selection) selects(loop loopBody) bool {
 
 // readsAt reports whether the body may read memory at what the loop gives its variables, as mem(p, 4) does.
 func (u selection) readsAt(loop loopBody) bool {
+	return u.calls(loop, func(x *syntax.CallExpr) bool { return u.mayRead(x.Fn) })
+}
+
+// gives reports whether the body gives a function what the loop gives its variables, as printf("%x", n) does.
+func (u selection) gives(loop loopBody) bool {
+	return u.calls(loop, func(*syntax.CallExpr) bool { return true })
+}
+
+// calls reports whether the body has a call of some kind that is given what the loop gives its variables.
+func (u selection) calls(loop loopBody, asked func(*syntax.CallExpr) bool) bool {
 	follow, _ := u.following(loop)
 	return u.inLoop(loop, func(n syntax.Node) bool {
 		x, ok := n.(*syntax.CallExpr)
-		return ok && slices.ContainsFunc(x.Args, func(a syntax.Expr) bool { return mentions(a, follow) }) &&
-			u.mayRead(x.Fn)
+		return ok && slices.ContainsFunc(x.Args, func(a syntax.Expr) bool { return mentions(a, follow) }) && asked(x)
 	})
 }
 

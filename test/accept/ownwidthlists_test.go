@@ -76,3 +76,73 @@ def each(e):
         break
 probe("ufunc:BIN:on_NAME", each)
 `
+
+// mixedSource has a function with arguments of several widths.
+const mixedSource = `
+__attribute__((noipa)) long mixed(signed char c, short s, int i, long l, unsigned u, unsigned char b) { return l; }
+int main(void) { return mixed(-1, -2, -3, -4, 5, 6) == 0; }
+`
+
+// mixedLoops go over fields of several widths in lists that are written there.
+const mixedLoops = `
+def shown(x):
+    return sprintf("%x", x)
+def each(e):
+    a = e.args
+    text = []
+    for x in (a.c, a.s, a.i, a.l, a.u, a.b):
+        text.append(sprintf("%x", x))
+    print("tuple", *text)
+    for x in [a.u, a.c]:
+        y = x
+        printf("list %x %o %b\n", y, x, x)
+    for n, x in (("c", a.c), ("i", a.i)):
+        printf("row %s %x\n", n, x)
+    print("comprehension", *[sprintf("%x", x) for x in (a.c, a.i)])
+    print("dict", {sprintf("%x", x): 1 for x in (a.c, a.i)})
+    print("function", *[shown(x) for x in (a.s, a.b, a.i)])
+    for x in (a.c, a.i):
+        for y in (a.s, a.u):
+            printf("both %x %x\n", x, y)
+    print("computed", *[sprintf("%x", x) for x in (a.c, a.c + 0)])
+    sum = 0
+    for x in (a.c, a.i):
+        sum += x
+    printf("sum %x\n", sum)
+    printf("one %x\n", a.c if a.i < 0 else a.i)
+    print("sorted", *[sprintf("%x", x) for x in sorted([a.c, a.i])])
+probe("ufunc:BIN:mixed", each)
+`
+
+// Fields of several widths that a loop goes over have each their own bits.
+//
+// > Fields of several widths keep each its own where a `for` or a comprehension goes over a list or a tuple that is
+// > written there, of at most 64 elements: `for x in (e.args.fd, e.args.pos): printf("%x\n", x)`.
+// > Elsewhere one of several fields of different widths has 64 bits, as in `e.args.fd if c else e.args.pos` and
+// > `sorted([e.args.fd, e.args.pos])`.
+func TestOwnWidthsOfOneLoop(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, "gcc -g -O0", "mixed.c", mixedSource)
+	e := startrace(t, "-q", script(t, strings.ReplaceAll(mixedLoops, "BIN", binary)), "-c", binary).ok(t)
+	const want = `tuple ff fffe fffffffd fffffffffffffffc 5 6
+list 5 5 101
+list ff 377 11111111
+row c ff
+row i fffffffd
+comprehension ff fffffffd
+dict {"ff": 1, "fffffffd": 1}
+function fffe 6 fffffffd
+both ff fffe
+both ff 5
+both fffffffd fffe
+both fffffffd 5
+computed ff ffffffffffffffff
+sum fffffffffffffffc
+one ffffffffffffffff
+sorted fffffffffffffffd ffffffffffffffff
+`
+	if e.stdout != want {
+		t.Errorf("got\n%s\nwant\n%s", e.stdout, want)
+	}
+}
