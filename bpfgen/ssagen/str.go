@@ -89,13 +89,22 @@ func (b texts) countedText(e *tree.Expr, dst, src *ir.Value) (n, flags *ir.Value
 	copies(b).clearStack(dst, layout.StringRoom(e.Type.Cap)) // what a helper fills with a computed number of bytes
 	rc := reads(b).probeRead(e.Str, dst, n, src)
 	j = b.newJoin(pair)
-	b.unless(ir.NE, rc, 0, func() { b.jumpWith(j, pairOf(pair, b.Const(0), b.Const(wire.RefFault))) })
+	b.unless(ir.NE, rc, 0, func() { b.endsBefore(e, j, n, flags, dst, src) })
 	read := b.upToNUL(dst, n, e.Type.Cap)
 	ended := b.Imm(ir.OpMul, b.Cmp(ir.NE, read, n), wire.RefCut) // nothing is cut off behind a NUL
 	flags = b.Op(ir.OpAnd, flags, b.Imm(ir.OpXor, ended, -1))
 	b.jumpWith(j, pairOf(pair, read, flags))
 	v = b.enter(j)
 	return v.elems[0].x, v.elems[1].x
+}
+
+// endsBefore reads the string up to its NUL where not all n bytes can be read, and goes on at j with its length and its
+// flags. Where there is no NUL among those that can be read it cannot be read.
+func (b texts) endsBefore(e *tree.Expr, j *join, n, flags, dst, src *ir.Value) {
+	pair := j.t
+	rc := reads(b).readWith(e.Str, helperProbeReadKernelStr, helperProbeReadUserStr, dst, n, src)
+	b.unless(ir.SLT, rc, 1, func() { b.jumpWith(j, pairOf(pair, b.Const(0), b.Const(wire.RefFault))) })
+	b.jumpWith(j, pairOf(pair, b.Add(rc, -1), b.Imm(ir.OpAnd, flags, ^wire.RefCut)))
 }
 
 // upToNUL is how many of n bytes at dst, which has room for one more, come before the first NUL.

@@ -132,6 +132,25 @@ func TestItemsOfUnits(t *testing.T) {
 	}
 }
 
+// Of a key that several probes keep, what the first of them keeps is shown; what only the others keep is None.
+//
+// > Each probe that uses the span keeps starts of its own.
+// > Of a key that several of them keep, `r` has what the first of these in the script keeps, and what only the others
+// > keep is None.
+func TestItemsOfProbes(t *testing.T) {
+	p := &plan.Span{}
+	other := scripts(p, 1)
+	other.Names = []string{"length", tree.Unnamed}
+	s := spansOf(t, unitOf(t, []*tree.Span{scripts(p, 0), other}, []opened{{[]uint64{11}, []uint64{500, 64, 9, 0}}},
+		[]opened{{[]uint64{11}, []uint64{501, 65, 9, 0}}, {[]uint64{12}, []uint64{502, 66, 9, 0}}}))
+	values, err := s.Items(p)
+	want := []string{"(11, record(time = 500, size = 64, length = None))",
+		"(12, record(time = 502, length = 66, size = None))"}
+	if got := texts(t, values, err); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // The start of a process that is not traced is kept, and is none of those that are open.
 func TestMuted(t *testing.T) {
 	p := &plan.Span{}
