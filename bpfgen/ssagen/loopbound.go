@@ -117,6 +117,9 @@ func (c bodyCost) tooMuch(s *tree.Stmt, most, outer int64, before bodyCost) bool
 	rounds := min(most, fewRounds)
 	if !computed(s) {
 		rounds = most
+		if c.asks && most > c.askedAgain(outer) {
+			return true
+		}
 	} else if c.boundFor(s, most, outer) < rounds {
 		return true
 	}

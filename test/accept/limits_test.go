@@ -102,6 +102,15 @@ func forkedLoop(n int) string {
 		"        a += 1\n    got[0] = a")
 }
 
+// askingLoop branches in each round by a number of the event, of which the verifier knows less than the branches say.
+// It follows the other rounds once for each of them.
+func askingLoop(n int) string {
+	return handler("t = table(size = 100)", fmt.Sprintf("    a, c = e.args[1], 0\n    for i in range(%d):\n"+
+		"        if a in (1000, 1004, 1007, 1009, 1020) and a %% 5 in t:\n"+
+		"            t[a] |= i\n            t[a + 1] |= i\n            t[a + 2] |= i\n"+
+		"        c += 1\n    got[0] = c", n))
+}
+
 // stringLoop returns a string from a loop, which one that the kernel runs cannot.
 func stringLoop(n int) string {
 	return handler("seen = table()\n"+stringFunction(n), "    got[0] = len(find(e))")
@@ -224,6 +233,7 @@ func loopCases(t *testing.T) []limitCase {
 				"    a = 0\n    for k in range(n.get()):\n        a = k\n    for i in range(3000):\n"+
 					"        if got.get(i + 1, 0) == 77:\n            a += 1\n    got[0] = a"),
 				runs: true, stdout: result(6)},
+			{name: "300 steps that ask what no step changes", text: askingLoop(300), runs: true, stdout: result(300)},
 		}, scanningLoops()...)
 	}
 	return []limitCase{
