@@ -72,8 +72,23 @@ func (u certainty) checkAttr(x *syntax.DotExpr, recv uval) {
 		return
 	}
 	if names, ok := attrs.Of(typ); ok && !slices.Contains(names, attr) {
-		u.clash(pos, "%s has no field or method %s%s", withArticle(typ), attr, refusal.Near(attr, names))
+		hint := refusal.Near(attr, names)
+		if u.leftOfAnd(x) {
+			hint = ": where the left side of `and` is false it is the value; write `x." + attr + " if c else None`"
+		}
+		u.clash(pos, "%s has no field or method %s%s", withArticle(typ), attr, hint)
 	}
+}
+
+// leftOfAnd reports whether x stands for `(c and y).field` where c is false.
+func (u certainty) leftOfAnd(x syntax.Expr) bool {
+	for from, to := range u.half.Instead {
+		one, is := oneOfTwo(from).(*syntax.BinaryExpr)
+		if each, ok := to.(*syntax.CondExpr); ok && is && one.Op == syntax.AND && each.False == x {
+			return true
+		}
+	}
+	return false
 }
 
 // pointer reports whether v is a pointer to something of a known type.

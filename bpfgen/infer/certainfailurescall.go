@@ -169,7 +169,7 @@ func (u certainty) checkAdd(dot *syntax.DotExpr, vals []uval) {
 	}
 	for _, v := range vals {
 		if typ := typeName(v); plainTypes[typ] && typ != "int" {
-			u.clash(dot.Name.NamePos, "%s.add(…): got %s, want int", c.Kind, typ)
+			u.clash(dot.Name.NamePos, "%s.add(…): got %s, %s", c.Kind, typ, plan.WantsInt(typ))
 		}
 	}
 }

@@ -498,6 +498,9 @@ func (b tables) rowMethod(r *row, m string, args []arg, pos plan.Pos) val {
 		agg, sname = r.member.Agg, r.member.Name
 	}
 	v, w := addArgs(agg, args, pos)
+	if typ := userType(v); typ == "tuple" || typ == "list" {
+		refuse(v.place(pos), "%s.add(…): got %s, %s", agg.Kind, v.describe(), plan.WantsInt(typ))
+	}
 	exprs := []*tree.Expr{b.num(v, pos), b.weight(agg, w, pos)}
 	t := b.u.cont(r.c)
 	if r.keyed {

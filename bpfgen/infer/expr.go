@@ -132,7 +132,12 @@ func (b walker) unary(x *syntax.UnaryExpr) val {
 		}
 		return exprVal(c.expr)
 	case syntax.STAR, syntax.STARSTAR:
-		refuse(x.OpPos, "* arguments cannot be used in a kernel half: write each argument out")
+		form := "f(a, b)"
+		if x.Op == syntax.STARSTAR {
+			form = "f(a = …, b = …)"
+		}
+		refuse(x.OpPos, "got arguments by %s, of which a kernel half does not know how many there are: write each "+
+			"argument out, as %s", x.Op, form)
 	}
 	return b.ops().unaryVal(x.Op, b.expr(x.X), x.OpPos)
 }

@@ -304,6 +304,10 @@ func oneOf(x, y val) string {
 	if x.isRecord() && y.isRecord() {
 		return "; two records have the same fields in the same order, with values of one kind each"
 	}
+	if isBool := func(v val) bool { return v.typ().Kind == types.Bool }; isBool(x) && y.typ().Leads() ||
+		isBool(y) && x.typ().Leads() {
+		return "; of `c and x` write `x if c else None`"
+	}
 	_, xs := x.constStr()
 	_, ys := y.constStr()
 	if xs && y.typ().Kind == types.Bool || ys && x.typ().Kind == types.Bool {

@@ -90,6 +90,16 @@ func (c *Container) WithoutKey() string {
 		c.Kind, name, strings.Join(c.By, ", "), name, gaps[2:])
 }
 
+// WantsInt is what add() of an aggregation wants in place of what has the type typ. Who gives a tuple or a list means a
+// key, or several numbers.
+func WantsInt(typ string) string {
+	if typ != "tuple" && typ != "list" {
+		return "want int"
+	}
+	return "want one int: a key is given apart, as h[key].add(n) or by --by, and of several numbers each is added by " +
+		"itself"
+}
+
 // DefaultSize is the number of entries of a keyed container.
 const DefaultSize = 10240
 

@@ -109,7 +109,7 @@ func (p *element) add(_ *starlark.Thread, args starlark.Tuple, kwargs []starlark
 	}
 	i, ok := v.(starlark.Int)
 	if !ok {
-		return nil, fmt.Errorf("add to %s: got %s, want int", p.agg, v.Type())
+		return nil, fmt.Errorf("add to %s: got %s, %s", p.agg, v.Type(), plan.WantsInt(v.Type()))
 	}
 	n, ok := numberOf(i)
 	if !ok {
