@@ -31,6 +31,8 @@ type Env struct {
 	// CallAt tells of a call in the source by the position that a traceback
 	// has for it: the name it is assigned to, if any, and where it begins.
 	CallAt func(pos plan.Pos) (name string, begin plan.Pos)
+	// TextOf gives the first argument of the call at such a position where it is a text as such. nil: nobody knows.
+	TextOf func(pos plan.Pos) plan.Literal
 	// Declared says that all is declared: the script has run, and its probes are
 	// loaded. At the prompt it stays false.
 	Declared bool

@@ -51,7 +51,11 @@ func declareTypes(e *Env, c *call) (starlark.Value, error) {
 	if err := c.unpack("text", &text); err != nil {
 		return nil, err
 	}
-	e.types = append(e.types, plan.TypesText{Text: text, Pos: c.pos()})
+	declared := plan.TypesText{Text: text, Pos: c.pos()}
+	if e.TextOf != nil {
+		declared.Literal = e.TextOf(c.pos())
+	}
+	e.types = append(e.types, declared)
 	if !strings.Contains(text, "enum") || e.ConstantsOf == nil {
 		return starlark.None, nil
 	}

@@ -58,26 +58,19 @@ type TypesText struct {
 	Text string
 	// Pos is the place of the call, which is that of its parenthesis.
 	Pos Pos
-	// Made says that the script has the text in another form, so that its mistakes are at the call.
+	// Made says that struct() has made the text.
 	Made bool
+	// Literal is the text as the script has it; none where the script puts it together, so that its mistakes are at the
+	// call.
+	Literal Literal
 }
 
-// At is the place in the script of a line and a column of the text, both counted from 1. The literal is taken to stand
-// behind the parenthesis, as long ones do, and to have three quotes where it has several lines.
+// At is the place in the script of a line and a column of the text, both counted from 1.
 func (t TypesText) At(line, column int) Pos {
-	out := t.Pos
-	if t.Made {
-		return out
+	if t.Literal.Raw == "" {
+		return t.Pos
 	}
-	if line == 1 {
-		out.Col += int32(column) + 1
-		if strings.Contains(t.Text, "\n") {
-			out.Col += 2
-		}
-		return out
-	}
-	out.Line, out.Col = out.Line+int32(line-1), int32(column)
-	return out
+	return t.Literal.At(line, column)
 }
 
 // A Placement says where handlers run that can run on both sides. What a handler does must not depend on it: tests

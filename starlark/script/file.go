@@ -22,7 +22,7 @@ func (f *file) index() {
 			f.funcs[placeOf(n.Lambda)] = n
 		case *syntax.CallExpr:
 			if _, named := f.calls[placeOf(n.Lparen)]; !named {
-				f.calls[placeOf(n.Lparen)] = callSite{"", syntax.Start(n)}
+				f.calls[placeOf(n.Lparen)] = callSite{"", syntax.Start(n), firstText(n)}
 			}
 		case *syntax.AssignStmt:
 			if n.Op == syntax.EQ {
@@ -57,7 +57,7 @@ func (f *file) nameCalls(lhs, rhs syntax.Expr) {
 		}
 	case *syntax.CallExpr:
 		if id, ok := lhs.(*syntax.Ident); ok {
-			f.calls[placeOf(r.Lparen)] = callSite{id.Name, syntax.Start(r)}
+			f.calls[placeOf(r.Lparen)] = callSite{id.Name, syntax.Start(r), firstText(r)}
 		}
 	}
 }
@@ -176,9 +176,25 @@ type position struct{ line, col int32 }
 
 func placeOf(p syntax.Position) position { return position{p.Line, p.Col} }
 
-// A callSite is a call: the name that its value is assigned to, and where it
-// begins.
+// A callSite is a call: the name that its value is assigned to, where it
+// begins, and its first argument where that is a text as such.
 type callSite struct {
 	name  string
 	begin plan.Pos
+	text  plan.Literal
+}
+
+// firstText is the first argument of a call where that is a text as such.
+func firstText(call *syntax.CallExpr) plan.Literal {
+	if len(call.Args) == 0 {
+		return plan.Literal{}
+	}
+	arg := call.Args[0]
+	if named, ok := arg.(*syntax.BinaryExpr); ok && named.Op == syntax.EQ {
+		arg = named.Y
+	}
+	if l, ok := arg.(*syntax.Literal); ok && l.Token == syntax.STRING {
+		return plan.Literal{Raw: l.Raw, Pos: l.TokenPos}
+	}
+	return plan.Literal{}
 }

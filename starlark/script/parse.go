@@ -141,6 +141,14 @@ func (h *Host) callAt(pos plan.Pos) (string, plan.Pos) {
 	return "", pos
 }
 
+// textOf is what builtins.Env.TextOf asks.
+func (s Sources) textOf(pos plan.Pos) plan.Literal {
+	if f := s[pos.Filename()]; f != nil {
+		return f.calls[placeOf(pos)].text
+	}
+	return plan.Literal{}
+}
+
 // Line gives a line of a script, counted from 1; "" where there is none.
 func (h *Host) Line(name string, n int) string {
 	if f := h.files[name]; f != nil && n >= 1 && n <= len(f.lines) {

@@ -27,7 +27,7 @@ func New(o Options) *Host {
 		read:    make(map[string]string),
 		modules: make(map[string]*module),
 	}
-	h.env.CallAt, h.env.Asks = h.callAt, h.files.asks
+	h.env.CallAt, h.env.TextOf, h.env.Asks = h.callAt, h.files.textOf, h.files.asks
 	h.env.Loading = func() bool { return len(h.loading) > 0 }
 	h.env.Escape = o.Escape
 	h.env.Expression = h.expression
