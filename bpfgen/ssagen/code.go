@@ -33,6 +33,8 @@ type code struct {
 	lazy map[int64]*tree.Expr
 	// steady has the answers of late.stable, for as long as the program is written.
 	steady map[*tree.Expr]bool
+	// same numbers what is read, for as long as the program is written.
+	same sameReads
 	// numbers are the record numbers that the system call decides (variants).
 	numbers numbers
 	// syscall is the number of the system call, from the prologue of a program of a span of system calls on. It is nil

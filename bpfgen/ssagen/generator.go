@@ -75,6 +75,7 @@ func newGenerator(s *Shared, p *tree.Program, of *family) *generator {
 			Shared: s, Builder: body, memory: memory{shared: s, body: body}, prog: p,
 			uses: usesOf(s, p), locals: countLocals(p), lazy: map[int64]*tree.Expr{},
 			steady: map[*tree.Expr]bool{},
+			same:   sameReads{map[*tree.Expr]readNumber{}, map[string]readNumber{}},
 		},
 		family:  of,
 		inlines: map[int64]*inline{}, lent: map[*subprogram]*region{}, given: map[*tree.Expr]*ir.Value{},

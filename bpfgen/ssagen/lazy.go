@@ -2,6 +2,7 @@ package ssagen
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/startrace/startrace/bpfgen/tree"
 )
@@ -69,7 +70,31 @@ func (b late) readKey(e *tree.Expr) any {
 	case e.Op == tree.OpBuiltin:
 		return e.Str
 	case b.stable(e):
-		return e.String()
+		return b.numberOf(e)
 	}
 	return e
+}
+
+// sameReads numbers stable expressions: those of one text have one number. Each is looked at once, and by the numbers
+// of its operands, because what parts of Go's values are read by is as large as a tree of all their cases, within which
+// each read would else be written out again with all that lies below it.
+type sameReads struct {
+	byExpr map[*tree.Expr]readNumber
+	byText map[string]readNumber
+}
+
+// readNumber is a number of sameReads, a key of the cache of values.
+type readNumber int
+
+func (b late) numberOf(e *tree.Expr) readNumber {
+	n, known := b.same.byExpr[e]
+	if !known {
+		text := e.TextOver(func(operand *tree.Expr) string { return strconv.Itoa(int(b.numberOf(operand))) })
+		if n, known = b.same.byText[text]; !known {
+			n = readNumber(len(b.same.byText))
+			b.same.byText[text] = n
+		}
+		b.same.byExpr[e] = n
+	}
+	return n
 }

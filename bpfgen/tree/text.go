@@ -67,6 +67,14 @@ func (e *Expr) String() string {
 	return strings.TrimSuffix(p.b.String(), "\n")
 }
 
+// TextOver is String for an expression without inlined calls, in which operand gives the text of each operand.
+func (e *Expr) TextOver(operand func(*Expr) string) string {
+	var b strings.Builder
+	p := &printer{operand: operand}
+	p.write(&b, e)
+	return b.String()
+}
+
 // printer writes indented lines. bodies are the inlined blocks met in the
 // expressions of the current line.
 type printer struct {
@@ -81,6 +89,8 @@ type printer struct {
 	sends []*Stmt
 	// names, if not nil, gives locals and inlines other numbers: see Block.Key.
 	names *names
+	// operand, if not nil, gives the text of the operands of expressions: see Expr.TextOver.
+	operand func(*Expr) string
 }
 
 func (p *printer) line(format string, args ...any) {
@@ -295,9 +305,12 @@ func (p *printer) write(b *strings.Builder, e *Expr) {
 	}
 	for i, a := range e.Args {
 		b.WriteByte(' ')
-		if e.Op == OpStr && i == 1 {
+		switch {
+		case p.operand != nil:
+			b.WriteString(p.operand(a))
+		case e.Op == OpStr && i == 1:
 			p.names.literally(func() { p.write(b, a) })
-		} else {
+		default:
 			p.write(b, a)
 		}
 	}

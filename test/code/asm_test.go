@@ -95,10 +95,11 @@ func asmByLine(t *testing.T, text string, facts *kernel.Facts) map[int]string {
 func smallKernel(t testing.TB) *kernel.Facts {
 	s32 := &btf.Int{Name: "int", Size: 4, Encoding: btf.Signed}
 	u32 := &btf.Int{Name: "unsigned int", Size: 4}
-	task := &btf.Struct{Name: "task_struct", Size: 16, Members: []btf.Member{
+	task := &btf.Struct{Name: "task_struct", Size: 24, Members: []btf.Member{
 		{Name: "pid", Type: s32, Offset: 32}, {Name: "tgid", Type: s32, Offset: 64},
 	}}
 	ptr := &btf.Pointer{Target: task}
+	task.Members = append(task.Members, btf.Member{Name: "parent", Type: ptr, Offset: 128})
 	return kernel.Open(kernel.Options{BTF: smallkernel.BTF(t,
 		task, smallkernel.Tracepoint("sched_wakeup", btf.FuncParam{Name: "p", Type: ptr}),
 		smallkernel.Tracepoint("sched_switch", btf.FuncParam{Name: "prev", Type: ptr},

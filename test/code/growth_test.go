@@ -216,6 +216,9 @@ var growths = []growth{
 	{"nestedright", 15, false, func(n int) string {
 		return head + "  c.add(" + list(n, "", "# - (") + "e.pid" + strings.Repeat(")", n) + ")\n" + wakeup
 	}},
+	{"pointers", 100, false, func(n int) string {
+		return head + "  c.add(e.args.p" + strings.Repeat(".parent", n) + ".pid)\n" + wakeup
+	}},
 	{"sum", 100, false, func(n int) string {
 		return head + "  c.add(" + list(n, " + ", "e.pid * #") + ")\n" + wakeup
 	}},
