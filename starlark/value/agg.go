@@ -32,13 +32,24 @@ func (a *Agg) Bind(be Backend, d *Decoder) error {
 }
 
 // BindAgg moves the aggregation into kernel maps whose values have the given
-// shape.
+// shape. What user code added before is from now on under the keys that it would
+// have if it were added now.
 func (a *Agg) BindAgg(be Backend, d *Decoder, shape *wire.Agg) {
 	a.be, a.dec, a.shape = be, d, shape
 	if key, _ := be.Layout(); key != nil {
 		a.key = make([]byte, key.Size)
 	}
 	a.val = make([]byte, shape.ValueSize())
+	added, kept := a.local.entries, a.keys.Keys()
+	a.local = a.newSnapshot()
+	_ = a.keys.Clear() // nobody goes over it
+	// Both were keys before, so that they can be keys again.
+	for _, e := range added {
+		_ = a.local.merge(a.asRead(e.Key), e.States)
+	}
+	for _, k := range kept {
+		_ = a.keys.SetKey(indexKey(a.asRead(scriptKey(k))), starlark.None)
+	}
 }
 
 func (a *Agg) newSnapshot() *Snapshot {
@@ -132,32 +143,16 @@ func (a *Agg) one(key starlark.Value) ([]State, error) {
 	if raw, err := a.encodeIfShaped(key); err == nil && raw != nil {
 		return a.oneRaw(raw, key)
 	}
-	// The key is text for a label: compare with what the keys decode to.
+	// The key, or a part of it, is text for a label: compare with what the keys decode to.
 	s, err := a.Snapshot()
 	if err != nil {
 		return nil, err
 	}
-	i, err := s.find(key)
+	i, err := s.find(a.asRead(key))
 	if i < 0 || err != nil {
 		return nil, err
 	}
 	return s.entries[i].States, nil
-}
-
-// asRead is a key as those of the map read, where these hold the numbers of labels: what user code adds to n[-2] is
-// added to the entry that reads as ENOENT.
-func (a *Agg) asRead(key starlark.Value) starlark.Value {
-	if a.be == nil || a.unkeyed() || key == nil {
-		return key
-	}
-	if layout, _ := a.be.Layout(); !readsAsText(&layout.Type) {
-		return key
-	}
-	raw, err := a.encodeKey(key)
-	if err != nil || raw == nil {
-		return key // it is text
-	}
-	return a.decodeKey(raw)
 }
 
 // encodeIfShaped gives the bytes of a key where there is a map with such keys.

@@ -46,7 +46,7 @@ func (a *Agg) keep(key starlark.Value) (bool, error) {
 	return true, a.keys.SetKey(key, starlark.None)
 }
 
-// readKeys reads the keys of the map anew. That is done again when half of what was
+// readKeys reads the keys of the map anew, those that have no place here yet. That is done again when half of what was
 // free has been taken.
 func (a *Agg) readKeys() error {
 	if err := a.mapped.Clear(); err != nil {
@@ -55,7 +55,11 @@ func (a *Agg) readKeys() error {
 	var keyErr error
 	err := a.be.Each(func(key, _ []byte) bool {
 		if k := a.decodeKey(key); k != nil {
-			keyErr = a.mapped.SetKey(indexKey(k), starlark.None)
+			k = indexKey(k)
+			var kept bool
+			if _, kept, keyErr = a.keys.Get(k); !kept && keyErr == nil {
+				keyErr = a.mapped.SetKey(k, starlark.None)
+			}
 		}
 		return keyErr == nil
 	})

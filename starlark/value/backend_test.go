@@ -231,6 +231,29 @@ func TestAddedByNumber(t *testing.T) {
 		[2]string{`x.get(1), x.get("w2")`, "(None, None)"})
 }
 
+// The same of what user code added before a kernel half used the aggregation. It takes one place, not two.
+func TestAddedByNumberBefore(t *testing.T) {
+	part := func(off int) wire.Type {
+		p := leaf(wire.Int, off, 4)
+		p.Label = "word"
+		return p
+	}
+	key := &wire.Fixed{Type: wire.Type{Kind: wire.Tuple, TagOff: -1, Elems: []wire.Type{part(0), part(4)}}, Size: 8}
+	a := NewAgg(&plan.Container{Kind: plan.Count, Name: "n", Unit: 1, Size: 2})
+	evals(t, a, [2]string{`x[1, 2].add(10), x["w1", 2].add(100), x[1, "w2"].add(1000)`, "(None, None, None)"},
+		[2]string{`x.items()`, `[((1, 2), 10), (("w1", 2), 100)]`})
+	m := newMemory(key, nil, 8)
+	word := func(v uint64) string { return fmt.Sprint("w", v) }
+	d := &Decoder{Labels: Labels{Ints: map[string]LabelFunc{"word": word}}}
+	a.BindAgg(m, d, &wire.Agg{Kind: wire.AggCount, Sum: -1, Extremes: wire.NoExtremes, Slots: 1, Size: 8})
+	_ = m.AddInt([]byte{1, 0, 0, 0, 2, 0, 0, 0}, 0, 1) // never fails
+	evals(t, a,
+		[2]string{`x.items()`, `[(("w1", "w2"), 111)]`},
+		[2]string{`x.get((1, 2)), x.get((1, "w2")), x.get(("w1", "w2")), (1, "w2") in x`, "(111, 111, 111, True)"},
+		[2]string{`x["w1", 3].add(5), x["w1", "w3"].add(5), x[1, 3].add(5)`, "(None, None, None)"},
+		[2]string{`x.items()`, `[(("w1", "w2"), 111), (("w1", "w3"), 15)]`})
+}
+
 func TestBoundLabels(t *testing.T) {
 	key := &wire.Fixed{Type: leaf(wire.Int, 0, 4), Size: 8}
 	key.Type.Label = "half"

@@ -2,6 +2,7 @@ package value
 
 import (
 	"fmt"
+	"slices"
 
 	"go.starlark.net/starlark"
 
@@ -50,6 +51,7 @@ func (b *base) keyOfText(k starlark.Value) ([]byte, error) {
 	if layout == nil || !readsAsText(&layout.Type) {
 		return nil, nil
 	}
+	k = b.asRead(k)
 	if key, err := b.remembered(k); key != nil || err != nil {
 		return key, err
 	}
@@ -81,6 +83,54 @@ func (b *base) readTexts() error {
 		err = setErr
 	}
 	return err
+}
+
+// asRead is a key as those of the map read, where these hold the numbers of labels: -2 is ENOENT.
+func (b *base) asRead(k starlark.Value) starlark.Value {
+	if b.be == nil || k == nil {
+		return k
+	}
+	layout, _ := b.be.Layout()
+	if layout == nil || !readsAsText(&layout.Type) {
+		return k
+	}
+	if raw, err := b.encodeKey(k); err == nil {
+		return b.decodeKey(raw)
+	}
+	return b.partAsRead(&layout.Type, k)
+}
+
+// partAsRead is asRead for a key that no map can have as it is, or a part of such a one: what is text already stays,
+// and so does what fits nowhere.
+func (b *base) partAsRead(t *wire.Type, k starlark.Value) starlark.Value {
+	switch v := k.(type) {
+	case starlark.Tuple:
+		if t.Kind != wire.Tuple || len(v) != len(t.Elems) {
+			return k
+		}
+		out := make(starlark.Tuple, len(v))
+		for i := range v {
+			out[i] = b.partAsRead(&t.Elems[i], v[i])
+		}
+		return likeList(v, out)
+	case *Record:
+		if len(v.names) != len(t.Names) {
+			return k
+		}
+		out := make([]starlark.Value, len(v.vals))
+		for i, name := range v.names {
+			out[i] = v.vals[i]
+			if at := slices.Index(t.Names, name); at >= 0 {
+				out[i] = b.partAsRead(&t.Elems[at], v.vals[i])
+			}
+		}
+		return NewRecord(v.names, out)
+	}
+	clear(b.key)
+	if t.Label == "" || Encode(t, likeKept(t, k), b.key) != nil {
+		return k
+	}
+	return b.dec.Decode(t, b.key)
 }
 
 // readsAsText reports whether a value of t, or a part of it, has a label.
