@@ -150,7 +150,7 @@ soak: all workload
 	$(GO) run ./test/vm -kernel 7.2 -smp 2 -timeout 60m -env SOAK=20 \
 		-run 'TestSoak|TestCPUsComeAndGo|TestClockIsSet|TestModuleLoadedAgain' -suite -- ./test/accept
 	STARTRACE_LONG=1 CGO_ENABLED=0 $(GO) test -count=1 -timeout 60m \
-		-run 'TestMutated|TestToolsLoad|TestRandomSignatures|TestTypedCalls' \
+		-run 'TestMutated|TestToolsLoad|TestRandomSignatures|TestManySignatures|TestThreeWays|TestTypedCalls' \
 		./internal/elffile ./cmd/startrace ./test/accept
 	$(MAKE) mutate fuzz FUZZTIME=5000x
 

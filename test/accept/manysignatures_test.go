@@ -21,7 +21,7 @@ func TestManySignatures(t *testing.T) {
 		t.Skip("needs amd64: the classes of structs that the programs print are of its ABI")
 	}
 	first, programs := setting.Int(t, "SIGNATURES_SEED", 100), setting.Int(t, "SIGNATURES_PROGRAMS", 1)
-	n := setting.Int(t, "SIGNATURES_FUNCTIONS", 40)
+	n := setting.Int(t, "SIGNATURES_FUNCTIONS", moreOf(20))
 	for seed := range programs {
 		seed := uint64(first + seed)
 		for level := range 4 {

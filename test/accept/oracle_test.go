@@ -31,7 +31,7 @@ func TestRandomSignatures(t *testing.T) {
 	}
 	n, all := 15, !testing.Short()
 	if all {
-		n = moreOf(60)
+		n = moreOf(30)
 	}
 	for _, lang := range []struct {
 		name, file, prefix, command string
@@ -62,10 +62,10 @@ func TestRandomSignatures(t *testing.T) {
 	}
 }
 
-// moreOf is twice the number in the longest form, which make soak has: STARTRACE_LONG=1.
+// moreOf is four times the number in the longest form, which make soak has: STARTRACE_LONG=1.
 func moreOf(n int) int {
 	if os.Getenv("STARTRACE_LONG") != "" {
-		return 2 * n
+		return 4 * n
 	}
 	return n
 }
@@ -148,7 +148,7 @@ func TestTypedCalls(t *testing.T) {
 	needTracing(t)
 	n, all := 20, !testing.Short()
 	if all {
-		n = moreOf(50)
+		n = moreOf(25)
 	}
 	for _, lang := range []struct {
 		name, file, prefix, command string

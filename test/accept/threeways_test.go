@@ -18,7 +18,7 @@ import (
 // > FAULT up to the function's first call: it may not be stored yet.
 func TestThreeWaysToFunctions(t *testing.T) {
 	needTracing(t)
-	n := moreOf(60)
+	n := moreOf(30)
 	if testing.Short() {
 		n = 20
 	}
