@@ -100,6 +100,9 @@ func (e *Entry) SignedVal(name dwarf.Attr) (int64, bool) {
 // Unit is the unit that the entry is in.
 func (e *Entry) Unit() *Unit { return e.unit }
 
+// Version is that of DWARF, 2 to 5, in which a unit is written.
+func (u *Unit) Version() int { return u.version }
+
 // end is where its values end, an offset of .debug_info.
 func (e *Entry) end() (int64, error) {
 	c := &cursor{data: e.values}

@@ -70,6 +70,9 @@ func byGCC(u *dwarfinfo.Unit) bool {
 // after an assignment.
 //
 //	int swapped(int a, int b) { int t = a; a = b; b = t; …     a is in the register of b
+//
+// Package unoptimized asks another question: a register, as here, is no place of a function without optimization, and a
+// list of places can be one.
 func (p *parameters) unmoving(e *dwarfinfo.Entry, depth int) bool {
 	plain := depth < maxDepth
 	// What is damaged is not plain.

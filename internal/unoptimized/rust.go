@@ -46,8 +46,10 @@ func (j *Judge) optimizes(u *dwarfinfo.Unit) bool {
 		}
 		s.in(other)
 	}
-	j.crates[c] = s.optimized
-	return s.optimized
+	// Without parameters (-Cdebuginfo=1) nothing tells it.
+	is = s.optimized || s.parameters == 0
+	j.crates[c] = is
+	return is
 }
 
 // signs are those of optimization.

@@ -6,6 +6,7 @@ package unoptimized
 
 import (
 	"debug/dwarf"
+	"strconv"
 	"strings"
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
@@ -55,6 +56,8 @@ func (j *Judge) judge(function *dwarfinfo.Entry) bool {
 type compiler struct {
 	producer         string
 	gcc, clang, rust bool
+	// tells: it is a clang that says of functions that they were optimized.
+	tells bool
 }
 
 // compilerOf gives that of a unit.
@@ -66,17 +69,27 @@ func compilerOf(u *dwarfinfo.Unit) (c compiler) {
 	c.producer, _ = root.Val(dwarf.AttrProducer).(string)
 	c.gcc = strings.HasPrefix(c.producer, "GNU ")
 	c.rust = strings.Contains(c.producer, "rustc version ")
-	c.clang = !c.rust && strings.Contains(c.producer, "clang version")
+	_, version, ofClang := strings.Cut(c.producer, "clang version ")
+	c.clang = ofClang && !c.rust
+	c.tells = c.clang && tellsOptimized(version, u.Version())
 	return c
 }
 
-// saysPlain reports whether a compiler of C or C++ says of functions that it did not optimize them: gcc has its options
-// in the name of the producer, and clang says of a function that it did.
+// saysPlain reports whether a compiler says of functions that it did not optimize them: gcc has its options in the name
+// of the producer, where it did not only link (GIMPLE), and clang says of a function that it did optimize it.
 func (c compiler) saysPlain() bool {
-	if strings.HasPrefix(c.producer, "GNU C") {
-		return strings.Contains(c.producer, " -m") && !c.asked()
+	if c.gcc {
+		return strings.Contains(c.producer, " -m") && !strings.HasPrefix(c.producer, "GNU GIMPLE ") && !c.asked()
 	}
-	return c.clang
+	return c.tells
+}
+
+// tellsOptimized reports whether a version of clang says of a function that it was optimized (saysOptimized), in debug
+// information of this version of DWARF.
+func tellsOptimized(clang string, version int) bool {
+	major, _, _ := strings.Cut(clang, ".")
+	n, err := strconv.Atoi(major)
+	return version >= 5 || version == 4 && err == nil && n >= 11
 }
 
 // drops reports whether without optimization the compiler tells of each parameter where it is.
@@ -95,7 +108,7 @@ func (c compiler) asked() (is bool) {
 }
 
 // saysOptimized reports whether a function is said to be one in which all calls are told, as clang says of what it has
-// optimized from DWARF 4 on.
+// optimized in DWARF 5, and from clang 11 on in DWARF 4.
 func saysOptimized(function *dwarfinfo.Entry) bool {
 	const allCalls, gnuAllCalls = dwarf.Attr(0x7a), dwarf.Attr(0x2117)
 	return function.Has(allCalls) || function.Has(gnuAllCalls)

@@ -27,7 +27,7 @@ type look struct {
 	data     *dwarfinfo.Data
 	function *dwarfinfo.Entry
 	compiler compiler
-	// fixed: one is in the frame all the time, or its address is. moving: one is not.
+	// fixed: one is in the frame all the time, or its address is, as only without optimization. moving: one is not.
 	fixed, moving bool
 }
 
@@ -65,8 +65,9 @@ func (l *look) at(v *dwarfinfo.Entry) error {
 	switch {
 	case len(place) == 0: // it is a constant, or nowhere
 		l.moving = l.moving || parameter && l.compiler.drops()
-	case inFrame(place) || l.movedOn(v, place):
-		l.fixed = true
+	case inFrame(place):
+		l.fixed = l.fixed || l.tells(v, place)
+	case parameter && l.movedOn(place):
 	case l.compiler.gcc && !l.compiler.asked() && inRegister(place): // declared as "register"
 	case !static(place):
 		l.moving = true
@@ -103,10 +104,31 @@ func static(place []byte) bool {
 		op == opConstx || op == opGNUAddress || op == opGNUConst)
 }
 
-// movedOn reports whether a parameter of Rust is all the time where its address leads, which a register has. So rustc
-// has it without optimization in a function that only moves it on.
-func (l *look) movedOn(v *dwarfinfo.Entry, place []byte) bool {
-	return l.compiler.rust && v.Tag == dwarf.TagFormalParameter && leadsOn(place) && len(place) == 2
+// tells reports whether a place in the frame is one that a variable has only without optimization. With it, gcc and
+// clang have variables there whose addresses are taken, and parameters that are passed on the stack. A parameter that
+// is passed in a register is not in the frame before it was put there.
+func (l *look) tells(v *dwarfinfo.Entry, place []byte) bool {
+	if !l.compiler.gcc && !l.compiler.clang {
+		return true
+	}
+	return v.Tag == dwarf.TagFormalParameter && place[0] == opFbreg && below(place[1:])
+}
+
+// below reports whether the number that begins here, in the form of signed LEB128, is negative.
+func below(number []byte) bool {
+	const more, sign = 0x80, 0x40
+	for _, b := range number {
+		if b&more == 0 {
+			return b&sign != 0
+		}
+	}
+	return false
+}
+
+// movedOn reports whether the place of a parameter is all the time where its address leads, which a register has. So
+// rustc, clang, and gcc on arm64, have it without optimization where the register is needed for nothing else.
+func (l *look) movedOn(place []byte) bool {
+	return (l.compiler.rust || l.compiler.clang || l.compiler.gcc) && leadsOn(place) && len(place) == 2
 }
 
 // leadsOn reports whether a place is where an address leads that a register has, or the frame.
