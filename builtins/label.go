@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
+	"sync"
 	"syscall"
 
 	"go.starlark.net/starlark"
@@ -98,6 +100,7 @@ func (e *Env) labels() value.Labels {
 			"inet6": inetLabel,
 			"mac":   func(b []byte, _ bool) starlark.Value { return starlark.String(macText(b)) },
 		},
+		OfText: map[string]func(string) (uint64, bool){"errno": errnoOf, "signal": signalOf},
 	}
 }
 
@@ -205,4 +208,38 @@ func SignalName(v uint64) string {
 		return "SIGRTMIN+" + strconv.Itoa(n-34)
 	}
 	return strconv.Itoa(n)
+}
+
+// errnoOf and signalOf are the number of which errno and signal give a text.
+func errnoOf(text string) (uint64, bool) {
+	n, ok := errnoNumbers()[text]
+	return n, ok
+}
+
+func signalOf(text string) (uint64, bool) {
+	if n, ok := signalNumbers()[text]; ok {
+		return n, true
+	}
+	// A number that is no signal's is its own text.
+	if n, err := strconv.ParseInt(text, 10, 32); err == nil && SignalName(uint64(n)) == text {
+		return uint64(n), true
+	}
+	n, err := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64)
+	return n, err == nil && SignalName(n) == text
+}
+
+var (
+	errnoNumbers  = sync.OnceValue(func() map[string]uint64 { return numbersOf(ErrnoName, -wire.MaxErrno, -1) })
+	signalNumbers = sync.OnceValue(func() map[string]uint64 { return numbersOf(SignalName, 1, 64) })
+)
+
+// numbersOf has the numbers from first to last by their names.
+func numbersOf(name value.LabelFunc, first, last int64) map[string]uint64 {
+	numbers := map[string]uint64{}
+	for n := first; n <= last; n++ {
+		if text := name(uint64(n)); text != "" {
+			numbers[text] = uint64(n)
+		}
+	}
+	return numbers
 }

@@ -155,7 +155,8 @@ func TestBindRefuses(t *testing.T) {
 	tb := NewTable(&plan.Container{Kind: plan.Table, Name: "t"})
 	evals(t, tb, [2]string{`x.set(("a", 1), True)`, "None"})
 	err := tb.Bind(newMemory(commKey, word, 8), &Decoder{})
-	if err == nil || err.Error() != "key of <table t>: got a tuple of 2, want a string of at most 15 bytes" {
+	const want = `t[("a", 1)] = True: key of <table t>: got a tuple of 2, want a string of at most 15 bytes`
+	if err == nil || err.Error() != want {
 		t.Errorf("error %v", err)
 	}
 }

@@ -270,6 +270,9 @@ func shape(t *wire.Type) string {
 	case wire.Record_:
 		return "record(" + shapes(t) + ")"
 	}
+	if t.Label == "errno" || t.Label == "signal" { // Labels.OfText
+		return fmt.Sprintf("what %s gives, or its number", labelWords(t.Label))
+	}
 	if t.Label != "" {
 		return fmt.Sprintf("what %s gives, of an entry that is there, or its number", labelWords(t.Label))
 	}

@@ -37,7 +37,15 @@ func (b *base) encodeKey(k starlark.Value) ([]byte, error) {
 func (b *base) encodeValue(v starlark.Value) ([]byte, error) {
 	_, layout := b.be.Layout()
 	clear(b.val)
-	if err := Encode(&layout.Type, b.dec.Labels.numbered(&layout.Type, v), b.val); err != nil {
+	v = b.dec.Labels.numbered(&layout.Type, v)
+	err := Encode(&layout.Type, v, b.val)
+	if err != nil && readsAsText(&layout.Type) {
+		clear(b.val)
+		if there := b.asKept(&layout.Type, v); Encode(&layout.Type, there, b.val) == nil {
+			return b.val, nil
+		}
+	}
+	if err != nil {
 		hint := ""
 		if layout.Unsaid {
 			hint = "; kernel halves only ask whether a key is there, which does not say what the values are: " +

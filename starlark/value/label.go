@@ -33,14 +33,23 @@ type Labels struct {
 	Bytes map[string]BytesLabelFunc
 	// Number is the number of a name of a function or point; nil: there are none.
 	Number func(name string) uint64
+	// OfText has, of labels that give each text to one number alone, how that is found; ok is false where the text is
+	// that of none.
+	OfText map[string]func(text string) (n uint64, ok bool)
 }
 
-// numbered gives v with the numbers of its names where t keeps these.
+// numbered gives v with the numbers of its names and texts where t keeps these, and the text says which.
 func (l *Labels) numbered(t *wire.Type, v starlark.Value) starlark.Value {
 	switch v := v.(type) {
 	case starlark.String:
 		if l.keepsName(t) {
 			return l.numberOf(t, v)
+		}
+		if f := l.OfText[t.Label]; f != nil {
+			n, ok := f(string(v))
+			if bits := n << (64 - 8*t.Size) >> (64 - 8*t.Size); ok && extend(bits, t) == n {
+				return number(t, n)
+			}
 		}
 	case starlark.Tuple:
 		if len(v) != len(t.Elems) {

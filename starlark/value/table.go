@@ -2,6 +2,7 @@ package value
 
 import (
 	"errors"
+	"fmt"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
@@ -33,7 +34,7 @@ func (t *Table) Bind(be Backend, d *Decoder) error {
 	t.attach(be, d)
 	for _, kv := range t.local.Items() {
 		if err := t.update(t.shownKey(kv[0]), kv[1]); err != nil {
-			return err
+			return fmt.Errorf("%s[%s] = %s: %w", t.name(), t.shownKey(kv[0]), kv[1], err)
 		}
 	}
 	return errors.Join(t.unsigned.Clear(), t.local.Clear())

@@ -133,6 +133,51 @@ func (b *base) partAsRead(t *wire.Type, k starlark.Value) starlark.Value {
 	return b.dec.Decode(t, b.key)
 }
 
+// asKept is the value v with what entries keep of the texts in it: a text of an entry that is there is that of its
+// number.
+func (b *base) asKept(t *wire.Type, v starlark.Value) starlark.Value {
+	switch e := v.(type) {
+	case starlark.Tuple:
+		if t.Kind == wire.Tuple && len(e) == len(t.Elems) {
+			out := make(starlark.Tuple, len(e))
+			for i := range e {
+				out[i] = b.asKept(&t.Elems[i], e[i])
+			}
+			return likeList(e, out)
+		}
+	case *Record:
+		if len(e.names) == len(t.Names) {
+			out := slices.Clone(e.vals)
+			for i, name := range e.names {
+				if at := slices.Index(t.Names, name); at >= 0 {
+					out[i] = b.asKept(&t.Elems[at], e.vals[i])
+				}
+			}
+			return NewRecord(e.names, out)
+		}
+	case starlark.String:
+		if t.Label != "" {
+			return b.numberThere(t, e)
+		}
+	}
+	return v
+}
+
+// numberThere is what the first entry keeps at the place of t that reads as text; text where none does.
+func (b *base) numberThere(t *wire.Type, text starlark.String) (kept starlark.Value) {
+	plain := *t
+	plain.Label = ""
+	kept = text
+	_ = b.be.Each(func(_, val []byte) bool { // without the entries the text is refused
+		if found, ok := b.dec.Decode(t, val).(starlark.String); !ok || found != text {
+			return true
+		}
+		kept = b.dec.Decode(&plain, val)
+		return false
+	})
+	return kept
+}
+
 // readsAsText reports whether a value of t, or a part of it, has a label.
 func readsAsText(t *wire.Type) bool {
 	if t.Label != "" {
