@@ -8,6 +8,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/point"
 	"github.com/startrace/startrace/test/golden"
@@ -101,7 +102,7 @@ func TestStrftime(t *testing.T) {
 		"%F %T %R %D %%%n%t":     "2026-03-09 04:05:06 04:05 03/09/26 %\n\t",
 		"no time at all %":       "no time at all %",
 	} {
-		if got, err := strftimeOf(f, at); err != nil || got != want {
+		if got, err := format.Strftime(f, at); err != nil || got != want {
 			t.Errorf("%s: %q %v, want %q", f, got, err, want)
 		}
 	}

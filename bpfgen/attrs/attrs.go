@@ -38,7 +38,10 @@ func OfContainer(c *plan.Container, entry bool) []string {
 	if !entry {
 		out = append(out, wholeNames...)
 	}
-	if c.Kind != plan.Group {
+	switch {
+	case c.Kind.HasBuckets():
+		return append(out, bucketNames...)
+	case c.Kind != plan.Group:
 		return append(out, entryNames...)
 	}
 	for _, m := range c.Members {
@@ -67,8 +70,9 @@ var ofTypes = map[string][]string{
 	"cell":  {"add", "get", "set"},
 }
 
-// entryNames are those of one entry of an aggregation, wholeNames of all of it.
+// entryNames are those of one entry of an aggregation, bucketNames of one of a histogram, wholeNames of all of it.
 var (
-	entryNames = []string{"add", "buckets", "quantile", "value"}
-	wholeNames = []string{"clear", "get", "items", "take"}
+	entryNames  = []string{"add", "value"}
+	bucketNames = []string{"add", "buckets", "quantile", "value"}
+	wholeNames  = []string{"clear", "get", "items", "take"}
 )

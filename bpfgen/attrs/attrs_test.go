@@ -38,7 +38,11 @@ func TestNames(t *testing.T) {
 	same("cell", OfContainer(cell, false), value.NewCell(cell, starlark.None))
 	sum := &plan.Container{Kind: plan.Total}
 	group := &plan.Container{Kind: plan.Group, Members: []plan.GroupMember{{Name: "bytes", Agg: sum}}}
-	for _, c := range []*plan.Container{sum, group} {
+	all := []*plan.Container{group}
+	for kind := plan.Count; kind.IsAggregation(); kind++ {
+		all = append(all, &plan.Container{Kind: kind})
+	}
+	for _, c := range all {
 		agg := value.NewAgg(c)
 		same(c.Kind.String(), OfContainer(c, false), agg)
 		entry, found, err := agg.Get(starlark.MakeInt(1))

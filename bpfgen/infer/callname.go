@@ -1,8 +1,11 @@
 package infer
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/startrace/startrace/bpfgen/points"
+	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
 	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/plan"
@@ -11,8 +14,12 @@ import (
 // The warning about a comparison of the name of a system call with a text that names none.
 
 // warnNoCall warns of a comparison that is never true: of the name of a system call, or of its point, with a text that
-// names no system call. Some such texts are functions that only C libraries have.
+// names no system call. Some such texts are functions that only C libraries have. Where another point of the probe has
+// the name, as ufunc:c:fopen beside syscall:openat, the comparison is true there.
 func (b operators) warnNoCall(label, s string, pos plan.Pos) {
+	if b.pr.hasPoint(label, s) {
+		return
+	}
 	prefix := ""
 	if label == "syscall_point" {
 		prefix = "syscall:"
@@ -27,4 +34,13 @@ func (b operators) warnNoCall(label, s string, pos plan.Pos) {
 		near = " (did you mean " + prefix + sc.Name + "?)"
 	}
 	b.u.warnf(pos, "no system call has the name %q%s", s, near)
+}
+
+// hasPoint reports whether e.func, or e.probe by the label syscall_point, is s at a point of the probe.
+func (pr *probe) hasPoint(label, s string) bool {
+	return slices.ContainsFunc(pr.targets, func(t *points.Target) bool {
+		return slices.ContainsFunc(t.Points(), func(p tree.Point) bool {
+			return label == "syscall_point" && p.Name == s || label != "syscall_point" && p.Func == s
+		})
+	})
 }

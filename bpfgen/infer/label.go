@@ -6,6 +6,7 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/plan"
 )
@@ -41,7 +42,7 @@ func (b *body) labelled(v val, label string, pos plan.Pos) val {
 	case e.Type.Unsigned64() && strings.HasPrefix(label, "strftime:"):
 		e = timeOf(e, pos)
 	case e.Type.Kind != types.Int:
-		refuse(pos, "%s takes an int, got %s", strings.SplitN(label, ":", 2)[0], v.describe())
+		refuse(pos, "%s takes an int, got %s", labelName(types.Type{Label: label}), v.describe())
 	}
 	if label == "syscall_name" {
 		e = nameNumber(e)
@@ -175,15 +176,18 @@ func (b memory) memoryOf(v val, pos plan.Pos) (*memObj, bool) {
 // callStrftime is strftime(format, time): the event's time by default.
 func callStrftime(b *body, args []arg, pos plan.Pos) val {
 	a := named(args, 1, 2, "strftime(format, time)", pos)
-	format, ok := a[0].constStr()
+	layout, ok := a[0].constStr()
 	if !ok {
 		refuse(pos, "strftime takes a constant format in a kernel half")
+	}
+	if err := format.CheckStrftime(layout); err != nil {
+		wrong(pos, "%v", err)
 	}
 	t := exprVal(&tree.Expr{Op: tree.OpBuiltin, Type: types.U64, Str: "time", Pos: pos})
 	if len(a) == 2 {
 		t = a[1]
 	}
-	return b.labelled(t, "strftime:"+format, pos)
+	return b.labelled(t, "strftime:"+layout, pos)
 }
 
 // callMatches is matches(s, "glob") with a constant glob.

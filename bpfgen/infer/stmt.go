@@ -40,7 +40,7 @@ func (b walker) tryStmt(s syntax.Stmt) (falls bool) {
 		b.returned(objVal(poison{}), start(ret))
 		return false
 	}
-	for _, bind := range assigned([]syntax.Stmt{s}) {
+	for _, bind := range assignedIn([]syntax.Stmt{s}) {
 		b.frame.Vars.Set(bind, objVal(poison{}))
 	}
 	return true

@@ -120,7 +120,7 @@ func assigned(list []syntax.Stmt) []*resolve.Binding {
 	return out
 }
 
-// assignedIn gives the local variables that statements of user code assign, functions among them.
+// assignedIn gives the local variables to which statements give values, functions among them.
 func assignedIn(list []syntax.Stmt) []*resolve.Binding {
 	out := assigned(list)
 	for _, s := range list {

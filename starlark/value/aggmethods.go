@@ -50,11 +50,14 @@ func (p *element) Attr(name string) (starlark.Value, error) {
 	case "value":
 		return p.value()
 	case "quantile", "buckets":
-		v, err := p.value()
-		if h, ok := v.(*Histogram); ok && err == nil {
-			return h.Attr(name)
+		if !columnsOf(p.agg.decl)[p.col].Kind.HasBuckets() {
+			return nil, nil
 		}
-		return nil, err
+		v, err := p.value()
+		if err != nil {
+			return nil, err
+		}
+		return v.(*Histogram).Attr(name)
 	}
 	return nil, nil
 }
@@ -64,7 +67,15 @@ func (p *element) AttrNames() []string {
 	if p.col == wholeGroup {
 		return p.agg.memberNames()
 	}
-	return []string{"add", "buckets", "quantile", "value"}
+	return entryNames(columnsOf(p.agg.decl)[p.col].Kind)
+}
+
+// entryNames are those of one entry, or of what has no key, of an aggregation of a kind.
+func entryNames(kind plan.ContainerKind) []string {
+	if kind.HasBuckets() {
+		return []string{"add", "buckets", "quantile", "value"}
+	}
+	return []string{"add", "value"}
 }
 
 func (a *Agg) memberPlace(key starlark.Value, name string) starlark.Value {
@@ -179,7 +190,7 @@ func (a *Agg) Attr(name string) (starlark.Value, error) {
 func (a *Agg) AttrNames() []string {
 	names := append([]string{"clear", "get", "items", "take"}, a.memberNames()...)
 	if a.decl.Kind != plan.Group {
-		names = append(names, "add", "buckets", "quantile", "value")
+		names = append(names, entryNames(a.decl.Kind)...)
 	}
 	slices.Sort(names)
 	return names
