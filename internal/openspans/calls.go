@@ -11,7 +11,7 @@ import (
 
 // Calls is how many calls of the spans of a probe in a unit are open.
 func (s *Spans) Calls(u *Unit, probe int) (n uint64, err error) {
-	for i := range u.those(func(span *tree.Span) bool { return span.Probe == probe }) {
+	for i := range u.those(func(span *tree.Span) bool { return span.Probe == probe && !s.off[probe] }) {
 		entries, err := s.entries(u, i)
 		if err != nil {
 			return 0, err

@@ -40,7 +40,8 @@ type Spans struct {
 	FuncID  func(name string) (kernel.TypeID, error)
 
 	units []*Unit
-	over  bool // no program runs any more
+	off   map[int]bool // the probes that are disabled
+	over  bool         // no program runs any more
 }
 
 // Add adds the spans of a unit.
@@ -54,6 +55,16 @@ func (s *Spans) Forget(u *Unit) {
 	s.units = slices.DeleteFunc(s.units, func(other *Unit) bool { return other == u })
 }
 
+// Disable says that a probe is disabled, or enabled again. What is open of a disabled one is forgotten at once: its
+// ends are not seen, and stragglers of its programs, which the kernel may still run, change nothing of that. The maps
+// are emptied when the probe is attached again.
+func (s *Spans) Disable(probe int, disabled bool) {
+	if s.off == nil {
+		s.off = map[int]bool{}
+	}
+	s.off[probe] = disabled
+}
+
 // Settle says that no program runs any more.
 func (s *Spans) Settle() {
 	s.over = true
@@ -65,7 +76,7 @@ func (s *Spans) Settle() {
 }
 
 // Items gives the open entries of a span of the script. Each probe that uses
-// the span keeps its own; a key counts once.
+// the span keeps its own; a key counts once, and those of disabled probes do not.
 func (s *Spans) Items(p *plan.Span) ([]starlark.Value, error) {
 	return s.opened(func(span *tree.Span) bool { return span.Plan == p })
 }
@@ -75,12 +86,13 @@ func (s *Spans) OfProbe(probe int) ([]starlark.Value, error) {
 	return s.opened(func(span *tree.Span) bool { return span.Probe == probe })
 }
 
-// opened gives the open entries of spans.
+// opened gives the open entries of spans whose probes are not disabled.
 func (s *Spans) opened(of func(*tree.Span) bool) ([]starlark.Value, error) {
 	var out []starlark.Value
 	seen, names := map[string]bool{}, s.names(of)
+	enabled := func(span *tree.Span) bool { return of(span) && !s.off[span.Probe] }
 	for _, u := range s.units {
-		for i := range u.those(of) {
+		for i := range u.those(enabled) {
 			entries, err := s.entries(u, i)
 			if err != nil {
 				return nil, fmt.Errorf("items: %w", err)

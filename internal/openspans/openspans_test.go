@@ -151,6 +151,36 @@ func TestItemsOfProbes(t *testing.T) {
 	}
 }
 
+// What was open of a disabled probe is forgotten at once, of a span that other probes have, too. Those keep theirs.
+func TestDisabled(t *testing.T) {
+	p := &plan.Span{}
+	entry := func(key uint64) []opened { return []opened{{[]uint64{key}, []uint64{500, 64, 9, 0}}} }
+	first := unitOf(t, []*tree.Span{scripts(p, 0), scripts(p, 1)}, entry(11), entry(12))
+	later := unitOf(t, []*tree.Span{scripts(p, 0)}, entry(13)) // points that came later
+	s := spansOf(t, first, later)
+	check := func(what string, items, ofFirst int, calls uint64) {
+		t.Helper()
+		of, err := s.Items(p)
+		if got := texts(t, of, err); len(got) != items {
+			t.Errorf("%s: the span has %q, want %d", what, got, items)
+		}
+		of, err = s.OfProbe(0)
+		if got := texts(t, of, err); len(got) != ofFirst {
+			t.Errorf("%s: the first probe has %q, want %d", what, got, ofFirst)
+		}
+		if n, err := s.Calls(first, 0); n != calls || err != nil {
+			t.Errorf("%s: %d calls of the first probe are open (%v), want %d", what, n, err, calls)
+		}
+	}
+	check("all enabled", 3, 2, 1)
+	s.Disable(0, true)
+	check("the first disabled", 1, 0, 0)
+	s.Disable(1, true)
+	check("both disabled", 0, 0, 0)
+	s.Disable(0, false)
+	check("the second disabled", 2, 2, 1)
+}
+
 // The start of a process that is not traced is kept, and is none of those that are open.
 func TestMuted(t *testing.T) {
 	p := &plan.Span{}

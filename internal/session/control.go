@@ -60,6 +60,7 @@ func (c *control) Enable() error {
 			return c.of.machine.WithCause(err)
 		}
 	}
+	c.of.spans.Disable(c.probe, false)
 	return nil
 }
 
@@ -68,6 +69,7 @@ func (c *control) Disable() error {
 	for p := range c.of.parts.Of(c.probe) {
 		p.Loaded.DetachProbe(c.probe)
 	}
+	c.of.spans.Disable(c.probe, true)
 	return nil
 }
 
