@@ -111,6 +111,7 @@ func lackOneThing(refused []*refusal.Refusal) bool {
 
 func (s search) expandPattern(p *plan.Pattern) []*Target {
 	out := expanderOf(p).expand(s, p)
+	tellUnmatched(s, p, out)
 	s.warnPreempted(p)
 	return out
 }

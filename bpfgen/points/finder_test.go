@@ -95,6 +95,34 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// A warning names the texts in braces by which a pattern matches nothing.
+func TestUnmatchedInBraces(t *testing.T) {
+	for text, want := range map[string]string{
+		"syscall:{read,write}":             "",
+		"syscall:{read,nope}":              "nothing matches syscall:nope",
+		"syscall:{read,nope,none*}":        "nothing matches syscall:nope, syscall:none*",
+		"syscall:{read,pread,uname}":       "", // names of C libraries
+		"syscall:open{,at,_tree}":          "",
+		"syscall:open{,at,nope}":           "nothing matches syscall:opennope",
+		"syscall:{un,m}link{,at}":          "nothing matches syscall:mlink{,at}",
+		"syscall:{mk,rm}dir{,at}":          "", // there is no rmdirat, but each text is in a name
+		"syscall:{p{read,write}64,p{no}*}": "nothing matches syscall:p{no}*",
+		"syscall:{read}":                   "",
+	} {
+		found, r := newFinder(t).Find(&plan.Probe{Points: patterns(t, text)}, nil)
+		if r != nil {
+			t.Errorf("%s: %v", text, r)
+			continue
+		}
+		if want != "" {
+			want = "t.star:1:1: " + text + ": " + want
+		}
+		if got := found.Warnings.Error(); got != want {
+			t.Errorf("%s: it says %q, want %q", text, got, want)
+		}
+	}
+}
+
 // A late search finds only what modules can bring.
 func TestLate(t *testing.T) {
 	f := newFinder(t)

@@ -95,6 +95,22 @@ func TestGlobExpand(t *testing.T) {
 	}
 }
 
+func TestEachOfBraces(t *testing.T) {
+	for pattern, want := range map[string][]string{
+		"open":            nil,
+		"open{,at}":       {"open", "openat"},
+		"{a,b}_{c*,d}":    {"a_{c*,d}", "b_{c*,d}", "{a,b}_c*", "{a,b}_d"},
+		"{a,{b,c}d}":      {"a", "{b,c}d"},
+		"{a}":             nil,
+		`\{a,b}[{,]{c,d}`: {`\{a,b}[{,]c`, `\{a,b}[{,]d`},
+		"{a,b":            nil,
+	} {
+		if got := EachOfBraces(pattern); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", pattern, got, want)
+		}
+	}
+}
+
 // A glob against the same pattern as a regular expression.
 func FuzzGlob(f *testing.F) {
 	for _, p := range []string{"open{,at}", "*a?[b-d]", `\*[!x]`, "{a,{b,c}*}", "[]", "{"} {

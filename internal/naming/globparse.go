@@ -155,3 +155,26 @@ func compileSet(s string) *[4]uint64 {
 	}
 	return &set
 }
+
+// EachOfBraces gives, for each text that stands in braces of a pattern, the pattern with that text in place of these
+// braces: of `{a,b}_{c,d}` these are `a_{c,d}`, `b_{c,d}`, `{a,b}_c` and `{a,b}_d`. Braces in braces stay. It gives
+// none of what is no pattern.
+func EachOfBraces(p string) (out []string) {
+	for from := 0; ; {
+		open := indexTop(p[from:], '{')
+		if open < 0 {
+			return out
+		}
+		open += from
+		parts, end, err := splitBraces(p[open+1:])
+		if err != nil {
+			return nil
+		}
+		from = open + 1 + end
+		for _, part := range parts {
+			if len(parts) > 1 {
+				out = append(out, p[:open]+part+p[from:])
+			}
+		}
+	}
+}
