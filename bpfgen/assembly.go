@@ -61,10 +61,11 @@ func (a *assembly) alloc() (text string) {
 	return text
 }
 
-// describe gives the functions types, which the kernel wants of all of them
-// where it is to call one itself.
+// describe gives the functions types, which the kernel wants of all of them where it is to call one itself, or to
+// verify one by itself.
 func (a *assembly) describe() {
-	if !slices.ContainsFunc(a.insns, func(i asm.Instruction) bool {
+	global := a.global()
+	if len(global) == 0 && !slices.ContainsFunc(a.insns, func(i asm.Instruction) bool {
 		return i.IsFunctionReference() && i.OpCode.IsDWordLoad()
 	}) {
 		return
@@ -73,13 +74,26 @@ func (a *assembly) describe() {
 	typ := &btf.FuncProto{Return: number, Params: []btf.FuncParam{{Name: "a", Type: number}, {Name: "b", Type: number}}}
 	n := 0
 	for i := range a.insns {
-		if a.insns[i].Symbol() != "" {
+		if name := a.insns[i].Symbol(); name != "" {
 			f := &btf.Func{Name: "f" + strconv.Itoa(n), Type: typ,
 				Linkage: btf.StaticFunc} // a name of a script need not be one of C
+			if slices.Contains(global, name) {
+				f.Linkage = btf.GlobalFunc
+			}
 			a.insns[i] = btf.WithFuncMetadata(a.insns[i], f)
 			n++
 		}
 	}
+}
+
+// global are the names of the functions that the verifier looks at by themselves.
+func (a *assembly) global() (names []string) {
+	for _, fr := range a.frames {
+		if fr.f.Global {
+			names = append(names, fr.f.Name)
+		}
+	}
+	return names
 }
 
 // frameUnit is what the kernel rounds frames up to where functions call each

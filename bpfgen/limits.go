@@ -8,7 +8,6 @@ import (
 
 	"github.com/startrace/startrace/bpfgen/emit"
 	"github.com/startrace/startrace/bpfgen/ir"
-	"github.com/startrace/startrace/bpfgen/lower"
 	"github.com/startrace/startrace/bpfgen/regalloc"
 	"github.com/startrace/startrace/bpfgen/ssagen"
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -26,7 +25,7 @@ const (
 	maxMaps = 64
 	// maxScratch is the greatest value of a per-CPU array, PCPU_MIN_UNIT_SIZE of
 	// include/linux/percpu.h, without the word that lower puts before it.
-	maxScratch = 32<<10 - lower.ScratchHeader
+	maxScratch = 32<<10 - tree.ScratchHeader
 )
 
 // A LimitError says that a handler needs more than the kernel gives a program: at the place Pos of the script, in the

@@ -211,7 +211,7 @@ func (g *generator) fixedMaps() {
 	if g.scratch > 0 {
 		g.add(&ebpf.MapSpec{
 			Name: MapScratch, Type: ebpf.PerCPUArray, KeySize: 4,
-			ValueSize: uint32(lower.ScratchHeader + g.scratch), MaxEntries: lower.ScratchSlots,
+			ValueSize: uint32(tree.ScratchHeader + g.scratch), MaxEntries: lower.ScratchSlots,
 		})
 	}
 	if g.guarded() {

@@ -42,6 +42,9 @@ type Func struct {
 	// Slots are the pieces of its stack, each at the index that is its ID.
 	Slots  []*Slot
 	Blocks []*Block // Blocks[0] is the entry: no parameters, no edge leads there
+	// Global: it is a subprogram that the verifier looks at once, by itself, and not at each call (5.6). So it is given
+	// numbers only, of which nothing is known, and gives a number.
+	Global bool
 	// ScratchSize is the bytes of per-CPU scratch memory that the function
 	// uses below OpScratch; 0: none is claimed.
 	ScratchSize int

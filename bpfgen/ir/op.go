@@ -67,6 +67,8 @@ const (
 	OpLog2
 	// OpScratch is the address of byte Imm of the claimed scratch memory.
 	OpScratch
+	// OpScratchSlot is the number of the claimed scratch memory, the key under which it lies in its map.
+	OpScratchSlot
 	// OpCountSite adds 1 to error site Imm (see package ssagen); no result.
 	OpCountSite
 	// OpZero clears Slot-or-address memory: address; Imm bytes, a multiple of 8.
@@ -134,6 +136,7 @@ var opTable = [numOps]opInfo{
 	OpCmp:         {name: "cmp", nargs: 2, imm: true, result: true, macro: true},
 	OpLog2:        {name: "log2", nargs: 1, result: true, macro: true},
 	OpScratch:     {name: "scratch", imm: true, result: true, macro: true},
+	OpScratchSlot: {name: "scratchslot", result: true, macro: true},
 	OpCountSite:   {name: "countsite", imm: true, effect: true, macro: true},
 	OpZero:        {name: "zero", nargs: 1, imm: true, effect: true, macro: true},
 	OpCopy:        {name: "copy", nargs: 2, imm: true, effect: true, macro: true},

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/tree"
 )
@@ -19,9 +21,6 @@ import (
 // ScratchSlots is how many programs can hold scratch memory on one CPU.
 const ScratchSlots = 4
 
-// ScratchHeader is the size of the busy word before the data.
-const ScratchHeader = 8
-
 const helperMapLookup = 1
 
 // claim puts the claim where all uses of scratch memory are below it, and a
@@ -36,9 +35,9 @@ func claim(f *ir.Func, o Options) {
 	}
 	ownEnd(f, at.block)
 	c := &claimer{f: f, site: o.ScratchSite, pos: at.pos}
-	data := c.split(at)
-	replace(f, data)
-	release(f, data)
+	entry, slot := c.split(at)
+	replace(f, entry, slot)
+	release(f, entry)
 }
 
 // A position is before value index of block.
@@ -57,7 +56,7 @@ func claimPlace(f *ir.Func) *position {
 	var pos ir.Pos
 	for _, b := range order {
 		for _, v := range b.Values {
-			if v.Op != ir.OpScratch {
+			if !ofScratch(v) {
 				continue
 			}
 			if at == nil {
@@ -76,13 +75,16 @@ func claimPlace(f *ir.Func) *position {
 	}
 	index := len(at.Values)
 	for i, v := range at.Values {
-		if v.Op == ir.OpScratch {
+		if ofScratch(v) {
 			index = i
 			break
 		}
 	}
 	return &position{at, index, pos}
 }
+
+// ofScratch reports whether v asks for the scratch memory.
+func ofScratch(v *ir.Value) bool { return v.Op == ir.OpScratch || v.Op == ir.OpScratchSlot }
 
 // clean reports whether b is in no loop and dominates all that it reaches,
 // plain ends aside: these can be had twice.
@@ -141,9 +143,9 @@ type claimer struct {
 	pos  ir.Pos
 }
 
-// split divides the block at the position and puts the claim between the parts.
-// It gives the address of the claimed entry, a parameter of the second part.
-func (c *claimer) split(at *position) *ir.Value {
+// split divides the block at the position and puts the claim between the parts. It gives the address of the claimed
+// entry and its slot, parameters of the second part; the slot is nil where nothing asks for it.
+func (c *claimer) split(at *position) (entry, slot *ir.Value) {
 	b := at.block
 	rest := c.f.NewBlock()
 	rest.Values = append([]*ir.Value(nil), b.Values[at.index:]...)
@@ -152,14 +154,24 @@ func (c *claimer) split(at *position) *ir.Value {
 	}
 	rest.Term = b.Term
 	b.Values = b.Values[:at.index]
-	entry := rest.Param(c.pos)
+	entry = rest.Param(c.pos)
+	if asksSlot(c.f) {
+		slot = rest.Param(c.pos)
+	}
 	key := c.f.NewSlot(8)
 	for i := range ScratchSlots {
 		b = c.try(b, rest, key, int64(i))
 	}
 	b.AddImm(ir.OpCountSite, c.pos, int64(c.site))
 	b.Ret(c.pos, nil)
-	return entry
+	return entry, slot
+}
+
+// asksSlot reports whether f asks for the slot of its scratch memory.
+func asksSlot(f *ir.Func) bool {
+	return slices.ContainsFunc(f.Blocks, func(b *ir.Block) bool {
+		return slices.ContainsFunc(b.Values, func(v *ir.Value) bool { return v.Op == ir.OpScratchSlot })
+	})
 }
 
 // try claims slot i in block b and gives the block of the failure.
@@ -179,7 +191,11 @@ func (c *claimer) try(b, rest *ir.Block, key *ir.Slot, i int64) *ir.Block {
 	none.Ret(c.pos, nil) // cannot happen: i is an index of the array
 	add(found, c.pos, entry, 1)
 	busy := found.AddImm(ir.OpLoad64, c.pos, 0, entry)
-	found.BranchImm(c.pos, ir.EQ, busy, 1, ir.Edge{Block: rest, Args: []*ir.Value{entry}}, ir.Edge{Block: next})
+	given := []*ir.Value{entry}
+	if len(rest.Params) > len(given) {
+		given = append(given, found.Const(c.pos, i))
+	}
+	found.BranchImm(c.pos, ir.EQ, busy, 1, ir.Edge{Block: rest, Args: given}, ir.Edge{Block: next})
 	found.Term.Likely = 1
 	add(next, c.pos, entry, -1)
 	return next
@@ -189,13 +205,16 @@ func add(b *ir.Block, pos ir.Pos, entry *ir.Value, n int64) {
 	b.Add(ir.OpAtomicAdd64, pos, entry, b.Const(pos, n))
 }
 
-// replace makes the uses of scratch memory offsets from the claimed entry.
-func replace(f *ir.Func, entry *ir.Value) {
+// replace makes the uses of scratch memory offsets from the claimed entry, and those of its slot the slot.
+func replace(f *ir.Func, entry, slot *ir.Value) {
 	for _, b := range f.Blocks {
 		for _, v := range b.Values {
-			if v.Op == ir.OpScratch {
+			switch v.Op {
+			case ir.OpScratch:
 				v.Op, v.Args = ir.OpAdd, []*ir.Value{entry}
-				v.Imm += ScratchHeader
+				v.Imm += tree.ScratchHeader
+			case ir.OpScratchSlot:
+				v.Op, v.Args = ir.OpAdd, []*ir.Value{slot}
 			}
 		}
 	}

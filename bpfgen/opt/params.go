@@ -55,7 +55,7 @@ func onlyValue(s *subst, p *ir.Value, k int, preds []ir.Pred) (*ir.Value, bool) 
 // isMade reports whether v can be made anywhere.
 func isMade(v *ir.Value) bool {
 	switch v.Op {
-	case ir.OpConst, ir.OpSlot, ir.OpMapPtr, ir.OpMapValue, ir.OpScratch, ir.OpFunc:
+	case ir.OpConst, ir.OpSlot, ir.OpMapPtr, ir.OpMapValue, ir.OpScratch, ir.OpScratchSlot, ir.OpFunc:
 		return true
 	}
 	return false

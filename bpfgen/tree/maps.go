@@ -41,6 +41,9 @@ const (
 	MapEpochs = "epochs"
 )
 
+// ScratchHeader is how many bytes lie before the data of an entry of MapScratch.
+const ScratchHeader = 8
+
 // ContainerMap is the name of the map of container i.
 func ContainerMap(i int) string { return MapContainer + strconv.Itoa(i) }
 

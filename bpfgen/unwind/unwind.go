@@ -2,8 +2,9 @@
 // goes by the tables of package wire ("Tables for stacks of user programs"), which user space fills.
 //
 // The code of one step takes a frame to that of its caller. Between steps all that changes lies in memory of a map
-// (State): of what comes from there the verifier knows nothing, so that all rounds are alike to it, and its work grows
-// with the number of frames and not faster. For the same reason the two searches have no branches. With the address x
+// (State): of what comes from there the verifier knows nothing, so that all rounds are alike to it. It follows the step
+// once, as what the kernel calls for each round (bpf_loop), or as a global function, which it looks at by itself. For
+// the same reason the two searches have no branches. With the address x
 // looked for and the entries a[0] ≤ x, …, sorted, each step of a search is
 //
 //	at += step · (x − a[at + step] ≥ 0)                  step = n/2, n/4, … 1
@@ -196,6 +197,12 @@ func (w *Walk) Fail() {
 	w.set(stateFiles, w.Const(0))
 }
 
+// Without ends the walk at its first frame: there is no table any more.
+func (w *Walk) Without() {
+	w.Fail()
+	w.set(stateCount, w.Const(1))
+}
+
 // A step is the code of one frame. It ends in the block on, where the state is the caller's, or in stop.
 type step struct {
 	*Walk
@@ -346,10 +353,6 @@ func (s *step) rule(found, none *ir.Block) {
 	behind := s.Load(2, s.Op(ir.OpAdd, index, s.Imm(ir.OpShl, page, 1)), 0)
 	s.orElse(ir.EQ, behind, 0, none)
 	rows := s.chunk(s.Op(ir.OpAdd, first, behind), none)
-	if s.FindArea == nil { // the verifier follows each turn of the walk by itself, and each way in it
-		s.searched(rows, place, nil, found)
-		return
-	}
 	guess := s.guess(first, place)
 	at := s.Imm(ir.OpShl, s.Imm(ir.OpAnd, s.Load(2, guess, 0), wire.UnwindRows-1), 2)
 	row := s.Op(ir.OpAdd, rows, at)
@@ -363,12 +366,10 @@ func (s *step) rule(found, none *ir.Block) {
 	s.searched(rows, place, guess, found)
 }
 
-// searched looks for the rule of a place among rows, and notes the row in guess, if there is one.
+// searched looks for the rule of a place among rows, and notes the row in guess.
 func (s *step) searched(rows, place, guess *ir.Value, found *ir.Block) {
 	at := s.search(rows, 4, wire.UnwindRows, place)
-	if guess != nil {
-		s.Store(2, guess, 0, s.Imm(ir.OpLShr, at, 2))
-	}
+	s.Store(2, guess, 0, s.Imm(ir.OpLShr, at, 2))
 	s.Jump(found, s.Load(4, s.Op(ir.OpAdd, rows, at), 4*wire.UnwindRows))
 }
 

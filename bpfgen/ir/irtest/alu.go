@@ -27,6 +27,8 @@ func (m *Machine) macro(v *ir.Value, x, y int64) (int64, error) {
 		return int64(bits.Len64(uint64(x))), nil
 	case ir.OpScratch:
 		return m.regions[1].base + v.Imm, nil
+	case ir.OpScratchSlot:
+		return 0, nil
 	case ir.OpCountSite:
 		m.Sites[v.Imm]++
 		return 0, nil
