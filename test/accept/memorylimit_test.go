@@ -35,8 +35,8 @@ func limitedBy(t *testing.T, controller string, limits ...cgroupLimit) string {
 		}
 		// Of version 2, which may lack the controller or leave it to version 1.
 		_ = os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+"+controller), 0)
-		group := filepath.Join(root, fmt.Sprint("startrace-limited-", os.Getpid())) // others may run tests, too
-		if err := os.Mkdir(group, 0o755); err != nil {
+		group, err := os.MkdirTemp(root, "startrace-limited-") // others may run tests, or have left a group
+		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
