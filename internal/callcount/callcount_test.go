@@ -92,12 +92,20 @@ func TestOfOthers(t *testing.T) {
 
 // A process that is held is counted from its exec on, the end of which is the first that is counted.
 func TestHeld(t *testing.T) {
-	held := exec.Command("sh", "-c", "read go; umask 027; exec true")
+	held := exec.Command("sh", "-c", "echo; read go; umask 027; exec true")
 	in, err := held.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+	out, err := held.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := held.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// It has begun before the kernel tells of the end of its own exec, which would be the first, too.
+	if _, err := out.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
 	of := Scope{PIDs: []int{held.Process.Pid}, Follow: true, Held: true}
