@@ -1,6 +1,7 @@
 package timers
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -24,6 +25,10 @@ type run struct {
 	ring, taken []uint64
 	// slow is what the function of an event takes.
 	slow uint64
+	// apart is the time between two events, if it is not half of a millisecond; late is how much later than the alarm
+	// is due it gets a CPU, each time.
+	apart func(at uint64) uint64
+	late  uint64
 	// called are the times by which calls were decided, given is the latest event before each of them.
 	called, given []uint64
 	latest        uint64
@@ -35,17 +40,25 @@ type run struct {
 func (r *run) passes(d uint64) {
 	for end := r.clock + d; r.clock < end; {
 		r.clock += min(ms/4, end-r.clock)
-		for ; r.next <= r.clock; r.next += ms / 2 {
+		for ; r.next <= r.clock; r.next += r.gap() {
 			r.ring = append(r.ring, r.next)
 		}
 		if deadline := r.timers.deadline; deadline != r.begun {
 			r.begun, r.counted = deadline, 0
 		}
-		if r.clock >= r.begun+r.counted*ms {
+		if each := ms + r.late; r.clock >= r.begun+r.counted*each {
 			r.timers.count(r.clock)
-			r.counted = (r.clock-r.begun)/ms + 1 // a stop is one step
+			r.counted = (r.clock-r.begun)/each + 1 // a stop is one step
 		}
 	}
+}
+
+// gap is the time between the event that comes next and the one behind it.
+func (r *run) gap() uint64 {
+	if r.apart == nil {
+		return ms / 2
+	}
+	return r.apart(r.next)
 }
 
 // place is a place where the run can be stopped.
@@ -169,5 +182,40 @@ func TestSlowFunctions(t *testing.T) {
 				t.Errorf("every %d ms, events of %d ms: %d calls in a second, want %d", period/ms, slow/ms, n, want)
 			}
 		}
+	}
+}
+
+// Where events come faster than they can be handled, a timer is called in time all the same, whether the rings are full
+// or the backlog shrinks just then, and also where programs take the CPU of the alarm.
+func TestOverload(t *testing.T) {
+	calls := 0
+	for _, length := range []uint64{20 * ms, 50 * ms, 120 * ms} {
+		for _, late := range []uint64{0, 4 * ms, 9 * ms} {
+			r := begins(100 * ms)
+			r.late, r.slow, r.apart = late, ms/8, bursts(length)
+			for r.clock < 3000*ms {
+				r.turn()
+			}
+			name := fmt.Sprintf("bursts of %d ms, an alarm that is %d ms late", length/ms, late/ms)
+			if calls += len(r.called); len(r.called) < 18 {
+				t.Errorf("%s: %d calls", name, len(r.called))
+			}
+			for _, at := range r.called {
+				if over := at % (100 * ms); over > uint64(longest)+6*ms { // a step, and the sleep between two turns
+					t.Errorf("%s: called %d us late", name, over/1000)
+				}
+			}
+		}
+	}
+	tried.Many(t, "%d calls", calls)
+}
+
+// bursts are events that come twice as fast as they are handled, and then slower, for a time each.
+func bursts(length uint64) func(at uint64) uint64 {
+	return func(at uint64) uint64 {
+		if at/length%2 == 0 {
+			return ms / 16
+		}
+		return ms
 	}
 }
