@@ -85,6 +85,8 @@ type Env struct {
 	probes []*Probe
 	// containers are those of the script, but for members of groups, which live in the group.
 	containers []value.Container
+	// later are the functions that every(), after() and at_exit() have got so far.
+	later []starlark.Callable
 	// points makes the points of the plan that is being made.
 	points *pointMaker
 	// spelled has the elements of functions that Expression has made.

@@ -18,7 +18,7 @@ func (e *Env) PlanFrom(first int, c Capturer) *plan.Plan {
 	e.points = nil
 	p := &plan.Plan{StrMax: e.strMax, Stacks: e.stacks, Types: e.types}
 	for i, cont := range e.containers {
-		cont.Decl().ID = i
+		cont.Decl().ID, cont.Decl().Filled = i, cont.Filled()
 		p.Containers = append(p.Containers, cont.Decl())
 	}
 	points := e.pointMaker(c)
@@ -29,6 +29,9 @@ func (e *Env) PlanFrom(first int, c Capturer) *plan.Plan {
 			Kernel: funcOf(c, pr.kernel), Start: funcOf(c, pr.start), Keep: pr.keep,
 			Open: pr.variable != "" && e.Asks(pr.variable, "items"),
 		})
+	}
+	for _, fn := range e.later {
+		p.Later = append(p.Later, c.Value(fn))
 	}
 	return p
 }

@@ -90,6 +90,8 @@ type arm struct {
 type Capturer interface {
 	// Func gives a function as the compiler sees it: its syntax tree, with the values of what it captured.
 	Func(fn *starlark.Function) *plan.Func
+	// Value gives any other value as the compiler sees it.
+	Value(v starlark.Value) plan.Value
 }
 
 // A ProbeControl acts on a loaded probe. The session implements it.

@@ -76,6 +76,7 @@ another call, by at_exit, every or after. exit(code) ends the function and sets 
 			if err := takesNothing(c.name, fn); err != nil {
 				return nil, err
 			}
+			e.later = append(e.later, fn)
 			return starlark.None, e.Runtime.AtExit(fn)
 		},
 	},
@@ -151,6 +152,7 @@ func timer(name, when string, start func(Runtime, time.Duration, starlark.Callab
 		if err := takes(name, fn); err != nil {
 			return nil, err
 		}
+		e.later = append(e.later, fn)
 		return starlark.None, start(e.Runtime, time.Duration(ns), fn)
 	}
 }

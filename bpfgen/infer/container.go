@@ -392,20 +392,12 @@ func (b tables) orDefault(c *plan.Container, v val, a []val, pos plan.Pos) val {
 	}
 	if v.obj == (poison{}) {
 		if t := b.u.cont(c); t.other.Kind == types.Bot {
-			t.other = b.u.roomy(storedAll(b.rv(a[1], pos).Type))
+			t.other = roomy(storedAll(b.rv(a[1], pos).Type), b.u.strMax)
 		}
 		return v
 	}
 	missing := b.ops().isNone(v, pos)
 	return b.choose(missing, func() val { return a[1] }, func() val { return exprVal(assumeNotNone(v.expr)) }, pos)
-}
-
-// roomy is t with room for any string: who writes the values is user space.
-func (u *unit) roomy(t types.Type) types.Type {
-	if t.Kind == types.Str {
-		t.Cap = u.strMax
-	}
-	return t
 }
 
 func (b tables) cellMethod(c *plan.Container, m string, args []arg, pos plan.Pos) val {

@@ -21,12 +21,15 @@ import (
 
 // of is what a function of the script may change.
 func (c changers) of(fn *plan.Func) *changes {
-	if known, ok := c[fn]; ok {
+	if known, ok := c.known[fn]; ok {
 		return known
 	}
-	frame := newFrame(fn, resolved(fn))
 	out := &changes{map[int]bool{}, map[string]bool{}}
-	c[fn] = out // as it is known so far, while it is asked
+	if fn.Def == nil && fn.Lambda == nil { // an expression of the command line
+		return out
+	}
+	frame := newFrame(fn, resolved(fn))
+	c.known[fn] = out // as it is known so far, while it is asked
 	(&changeScan{c, frame, out}).function(frame.Def)
 	return out
 }
@@ -58,6 +61,9 @@ func (s *changeScan) function(def *resolve.Function) {
 
 func (s *changeScan) stmts(list []syntax.Stmt) {
 	for _, stmt := range list {
+		if s.known.without[stmt] {
+			continue
+		}
 		switch stmt := stmt.(type) {
 		case *syntax.ExprStmt:
 			s.expr(stmt.X, true)
@@ -103,7 +109,7 @@ func (s *changeScan) expr(x syntax.Expr, reads bool) {
 	case *syntax.Ident:
 		s.ident(x, reads)
 	case *syntax.DotExpr:
-		s.expr(x.X, !changing[x.Name.Name])
+		s.expr(x.X, !s.known.by[x.Name.Name])
 	case *syntax.CallExpr:
 		s.call(x)
 	case *syntax.CondExpr:
@@ -186,7 +192,7 @@ func (c changers) readsArgument(fn uval, x *syntax.CallExpr, i int) bool {
 	def := (*resolve.Function)(nil)
 	switch f := fn.v.c.(type) {
 	case plan.Builtin:
-		return fn.known && builtinReads(f, x, i)
+		return fn.known && c.builtinReads(f, x, i)
 	case *plan.Func:
 		does, def = c.of(f), resolved(f)
 	default:
@@ -206,7 +212,7 @@ func (c changers) readsArgument(fn uval, x *syntax.CallExpr, i int) bool {
 }
 
 // builtinReads reports whether a builtin only reads an argument: it does not keep, give back or change it.
-func builtinReads(f plan.Builtin, x *syntax.CallExpr, i int) bool {
+func (c changers) builtinReads(f plan.Builtin, x *syntax.CallExpr, i int) bool {
 	switch f {
 	case plan.UpdateBuiltin:
 		return i > 0
@@ -219,7 +225,7 @@ func builtinReads(f plan.Builtin, x *syntax.CallExpr, i int) bool {
 			return false
 		}
 		name, ok := lit.Value.(string)
-		return ok && !changing[name]
+		return ok && !c.by[name]
 	case "min", "max":
 		return len(x.Args) == 1 || argValue(x.Args[i]) != x.Args[i]
 	case "record", "dict":
@@ -264,7 +270,7 @@ func (s *changeScan) value(v plan.Value) {
 	case plan.Ref:
 		s.out.containers[v.ID] = true
 	case plan.Opaque:
-		if ref, ok := v.Of.(plan.Ref); ok && changing[v.Method] {
+		if ref, ok := v.Of.(plan.Ref); ok && s.known.by[v.Method] {
 			s.out.containers[ref.ID] = true
 		}
 	case *plan.Func:

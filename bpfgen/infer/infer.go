@@ -104,6 +104,7 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 		u.spanKeys, u.nameTable = keys, names
 		u.userKeys, u.moved, u.stays, u.allLate = userKeys, moved, stays, allLate
 		u.mixed = mixed
+		u.changers = newChangers(changing, nil)
 		before := len(moved) + len(mixed)
 		u.walk()
 		if len(moved)+len(mixed) > before || !u.changed && (sides{u}).alsoLate() {
@@ -111,6 +112,7 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 			known, round = learnt{conts: o.Earlier.containers()}, -1 // each function and container moves once
 			continue
 		}
+		userStores{u}.makeRoom()
 		u.joinKeys()
 		if u.changed || len(u.diags) == 0 && u.settle(&settles) {
 			known = u.throughRounds()

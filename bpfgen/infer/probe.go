@@ -245,6 +245,7 @@ func (pr *probe) finish() {
 	for _, r := range []*placedFunc{pr.handler, pr.starter} {
 		if r.proj != nil {
 			r.proj.finish()
+			userStores{pr.u}.of(r.fn, r.proj.moved)
 		}
 	}
 	for _, f := range pr.closers {

@@ -184,9 +184,11 @@ func constType(c plan.Value) types.Type {
 	case plan.Float:
 		return types.FloatOf(64)
 	case plan.String:
-		return types.StrOf(len(c) + 1)
+		t := types.StrOf(len(c) + 1)
+		t.Constant = true
+		return t
 	case plan.Bytes:
-		return types.Type{Kind: types.Bytes, Cap: len(c)}
+		return types.Type{Kind: types.Bytes, Cap: len(c), Constant: true}
 	case plan.Tuple:
 		t := types.Type{Kind: types.Tuple}
 		for _, e := range c {

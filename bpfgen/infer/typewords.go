@@ -214,6 +214,25 @@ func storedAll(t types.Type) types.Type {
 	return ofElems(t, storedAll)
 }
 
+// roomy is t with room for any string of at most most bytes: who writes the values is user space.
+func roomy(t types.Type, most int) types.Type {
+	switch t.Kind {
+	case types.Str:
+		t.Cap = max(t.Cap, stored(types.StrOf(most+1)).Cap)
+	case types.Bytes:
+		t.Cap = max(t.Cap, most)
+	}
+	return t
+}
+
+// roomyConstants is t with room for any string where it has constants alone.
+func roomyConstants(t types.Type, most int) types.Type {
+	if t.Constant {
+		t = roomy(t, most)
+	}
+	return ofElems(t, func(t types.Type) types.Type { return roomyConstants(t, most) })
+}
+
 // keyType is the type in which a key is kept: an int constant must not
 // decide the width.
 func keyType(t types.Type) types.Type {

@@ -3,6 +3,8 @@ package infer
 import (
 	"fmt"
 
+	"go.starlark.net/syntax"
+
 	"github.com/startrace/startrace/bpfgen/persistent"
 	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/refusal"
@@ -132,10 +134,23 @@ type unit struct {
 	readers map[*plan.Func]*memoryRead
 	// changers has those of which it was asked which containers they may change.
 	changers changers
+	// stored are the tables and cells into which user code puts something, by number.
+	stored map[int]bool
 }
 
 // changers are functions of the script with what they may change.
-type changers map[*plan.Func]*changes
+type changers struct {
+	// known has those that were asked for so far.
+	known map[*plan.Func]*changes
+	// by are the methods that change a container.
+	by map[string]bool
+	// without are statements that do not count.
+	without map[syntax.Node]bool
+}
+
+func newChangers(by map[string]bool, without map[syntax.Node]bool) changers {
+	return changers{map[*plan.Func]*changes{}, by, without}
+}
 
 // changes are the containers that a function may change, by number, and its own parameters by name.
 type changes struct {
@@ -151,7 +166,7 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, known learnt) *unit {
 		durations: map[*tree.Expr]bool{}, onlyNamed: map[*tree.Expr]string{},
 		absorbed: map[*tree.Expr]bool{}, families: map[string]error{},
 		foldedFuncs: map[string]foldedFunc{}, givers: map[*plan.Func]bool{}, readers: map[*plan.Func]*memoryRead{},
-		changers: changers{},
+		stored: map[int]bool{},
 		res: &Result{
 			Tree:   &tree.Unit{Keep: map[int]int{}},
 			Halves: map[int]*plan.UserHalf{}, StartHalves: map[int]*plan.UserHalf{},

@@ -50,7 +50,7 @@ func joinPresent(t, u Type) (Type, bool) {
 		return joinInts(t, u), true
 	case Str, Bytes:
 		t.Cap = max(t.Cap, u.Cap)
-		t.Literal = t.Literal && u.Literal
+		t.Literal, t.Constant = t.Literal && u.Literal, t.Constant && u.Constant
 		return t, true
 	case Float:
 		return t, t.Bits == u.Bits

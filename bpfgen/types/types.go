@@ -61,6 +61,9 @@ type Type struct {
 	// Literal marks a Str of a container that only constants have been put into so far, and an Int that is one of
 	// several constants, none of them negative: it takes the sign of what it is joined with.
 	Literal bool
+	// Constant marks a Str or Bytes that can only be one of several constants: no event says how long it can be. Types
+	// that differ in nothing else are equal.
+	Constant bool
 	// Trusted marks a Ptr that is known to be a kernel address: one that the
 	// kernel itself handed over, not one read from memory.
 	Trusted bool

@@ -62,9 +62,11 @@ type Container struct {
 	UnitName string
 	Sub      int // hist: sub-buckets per power of two, as a power of two
 	// Lo and Hi are the ends of lhist, and Step is the width of its buckets.
-	Lo, Hi  int64
-	Step    int64         // lhist
-	Init    Value         // cell: the first value
+	Lo, Hi int64
+	Step   int64 // lhist
+	Init   Value // cell: the first value
+	// Filled is set where the script itself has put something into a table or cell beside Init.
+	Filled  bool
 	Members []GroupMember // group
 	Group   string        // the name of the group that it is a member of; "" for none
 	// Pos is the place of the call.

@@ -42,6 +42,8 @@ type Plan struct {
 	Types []TypesText
 	// Stacks is how many different stacks are kept (limits()), 0: the default.
 	Stacks int
+	// Later are the functions that timers and the end of the run call, and methods of containers among them.
+	Later []Value
 	// Unsafe lets kernel halves change what they trace (--unsafe).
 	Unsafe bool
 	// Exact says which points may miss no call because the kernel preempts their programs (--exact).

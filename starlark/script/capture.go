@@ -151,6 +151,9 @@ const (
 	mostNested   = 1000
 )
 
+// Value implements builtins.Capturer.
+func (c *captures) Value(v starlark.Value) plan.Value { return c.value(v) }
+
 // value converts a value. nil is a variable without a value.
 func (c *captures) value(v starlark.Value) plan.Value {
 	n := &conversion{captures: c, left: mostElements, lists: map[starlark.Value]bool{}}

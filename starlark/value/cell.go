@@ -14,6 +14,8 @@ import (
 type Cell struct {
 	base
 	local starlark.Value // until Bind
+	// filled is set once user code has set the value.
+	filled bool
 }
 
 var (
@@ -23,7 +25,7 @@ var (
 
 // NewCell makes the cell of a declaration with its first value.
 func NewCell(decl *plan.Container, init starlark.Value) *Cell {
-	return &Cell{base{decl: decl}, init}
+	return &Cell{base: base{decl: decl}, local: init}
 }
 
 // Bind hands the value over.
@@ -31,6 +33,9 @@ func (c *Cell) Bind(be Backend, d *Decoder) error {
 	c.attach(be, d)
 	return c.update(nil, c.local)
 }
+
+// Filled implements Container.
+func (c *Cell) Filled() bool { return c.filled }
 
 // Value is the value now.
 func (c *Cell) Value() (starlark.Value, error) {
@@ -51,7 +56,7 @@ func (c *Cell) Set(v starlark.Value) error {
 		if err := c.checkWords("value", v); err != nil {
 			return err
 		}
-		c.local = v
+		c.local, c.filled = v, true
 		return nil
 	}
 	return c.update(nil, v)

@@ -19,6 +19,8 @@ type Container interface {
 	// Bind moves the container into kernel maps. What user code wrote before
 	// is handed over.
 	Bind(Backend, *Decoder) error
+	// Filled reports whether user code has put something into a table or cell before Bind.
+	Filled() bool
 	// WasRead reports whether the script read the container: then it is not
 	// printed at exit.
 	WasRead() bool
@@ -51,6 +53,7 @@ type base struct {
 }
 
 func (b *base) Decl() *plan.Container { return b.decl }
+func (b *base) Filled() bool          { return false }
 func (b *base) WasRead() bool         { return b.read }
 func (b *base) MarkRead()             { b.read = true }
 func (b *base) Type() string          { return b.decl.Kind.String() }

@@ -40,6 +40,9 @@ func (t *Table) Bind(be Backend, d *Decoder) error {
 	return errors.Join(t.unsigned.Clear(), t.local.Clear())
 }
 
+// Filled implements Container.
+func (t *Table) Filled() bool { return t.local.Len() > 0 }
+
 // Get is t[k].
 func (t *Table) Get(k starlark.Value) (starlark.Value, bool, error) {
 	k = t.foldKey(k)
