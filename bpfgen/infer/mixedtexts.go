@@ -2,11 +2,9 @@ package infer
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
-	"github.com/startrace/startrace/internal/wire"
 )
 
 // What scripts see of labels is text, and texts of all kinds may be in one container: n[errno(e.ret)] beside n[e.comm].
@@ -40,19 +38,6 @@ func areTexts(t, other types.Type) bool {
 		found = true
 	}
 	return found
-}
-
-// isTextual reports whether scripts see a text of values of type t.
-func isTextual(t types.Type) bool {
-	switch t.Kind {
-	case types.Str:
-		return true
-	case types.Int:
-		return t.Label != ""
-	case types.Bytes:
-		return t.Label != "" && t.Label != "strlist" && !strings.HasPrefix(t.Label, wire.LabelInts)
-	}
-	return false
 }
 
 // mixedTexts refuses a use of a container that has texts of another kind so far.

@@ -52,6 +52,22 @@ func inWords(t types.Type) string {
 	return t.String()
 }
 
+// isTextual reports whether scripts see a text of values of type t.
+func isTextual(t types.Type) bool {
+	switch t.Kind {
+	case types.Str:
+		return true
+	case types.Int:
+		return t.Label != ""
+	case types.Bytes:
+		return t.Label != "" && t.Label != "strlist" && !strings.HasPrefix(t.Label, wire.LabelInts)
+	case types.Stack:
+		part, _, _ := strings.Cut(t.Label, ":")
+		return part == "frame.name" || part == "frame.module" || part == "frame.file"
+	}
+	return false
+}
+
 // labelInWords names what readers see of a value with a label.
 func labelInWords(label string) string {
 	name, of, _ := strings.Cut(label, ":")

@@ -275,18 +275,41 @@ func mixed(x, y val, pos plan.Pos) {
 
 // besides is a hint for two values of which no kernel half can keep one, "" where none helps.
 func besides(x, y val) string {
-	if x.typ().Kind == types.Str {
+	_, constant := x.constStr()
+	if x.typ().Kind != types.Int {
 		x, y = y, x
 	}
-	switch t := x.typ(); {
-	case t.Kind != types.Int || t.Label == "":
-		return oneOf(x, y)
-	case y.typ().Kind != types.Str && y.typ().Label == "":
-		return ""
-	case y.typ().Kind != types.Str:
+	_, alsoConstant := y.constStr()
+	t, other := x.typ(), y.typ()
+	switch {
+	case (constant || alsoConstant) && t.Kind == types.Int && t.Label != "":
+		return "; write None instead of the string: the number behind the text is what is kept"
+	case isTextual(t) && isTextual(other):
 		return "; keep each in a variable, a container or a field of its own"
 	}
-	return "; write None instead of the string: the number behind the text is what is kept"
+	if part := differing(t, other); part != "" {
+		return "; " + part
+	}
+	return oneOf(x, y)
+}
+
+// differing says in which part two records or tuples of the same form differ, "" where they have other forms.
+func differing(t, other types.Type) string {
+	if t.Kind != other.Kind || len(t.Elems) != len(other.Elems) || !slices.Equal(t.Names, other.Names) {
+		return ""
+	}
+	for i, e := range t.Elems {
+		if _, ok := types.Join(e, other.Elems[i]); ok {
+			continue
+		}
+		part := fmt.Sprintf("element %d", i)
+		if t.Kind == types.Record {
+			part = "the field " + t.Names[i]
+		}
+		return fmt.Sprintf("%s is %s in one of them, and %s in the other%s", part, inWords(e), inWords(other.Elems[i]),
+			besides(exprVal(&tree.Expr{Type: e}), exprVal(&tree.Expr{Type: other.Elems[i]})))
+	}
+	return ""
 }
 
 // isFunction reports whether a value is a function of the script, which a kernel half can only call.

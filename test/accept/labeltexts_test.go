@@ -11,25 +11,35 @@ import (
 //
 // > Texts of other labels, as `n[errno(e.ret)]`, share a container with other texts, too, and then handlers run in user
 // > space: of a table and a cell all that use it, of an aggregation those whose text is not of the first kind.
+// > So it is with the name, the module and the file of a frame of a stack: `n[e.stack()[0].name]` and `n[e.comm]`.
 func TestLabelsBesideTexts(t *testing.T) {
 	needTracing(t)
 	texts := []string{`errno(-2)`, `signal(9)`, `names(e.args.count, "O_")`, `e.comm`, `e.func`, `inet(e.args.fd)`,
-		`syscall_name(1)`}
+		`syscall_name(1)`, `names(1, "SEEK_")`, `ksym(0x801)`, `dev_name(0x801)`, `mac(mem(e.args[1], 6))`,
+		`strftime("%Y", 0)`, `"text"`, `e.probe`, `cstr(e.args[1])`, `e.ustack()[0].name`, `e.ustack()[0].module`}
+	for from := 0; from < len(texts); from += 3 {
+		t.Run(texts[from], func(t *testing.T) { labelsBesideTexts(t, texts, from, min(from+3, len(texts))) })
+	}
+}
+
+// labelsBesideTexts has each of some texts beside all that stand before it.
+func labelsBesideTexts(t *testing.T, texts []string, from, to int) {
 	var s strings.Builder
-	for i := range texts {
+	pairs := 0
+	for i := from; i < to; i++ {
 		for j := range i {
+			pairs++
 			s.WriteString(pairOfLabels(texts[j], texts[i], fmt.Sprintf("%d_%d", j, i)))
 		}
 	}
 	s.WriteString("def done():\n")
-	for i := range texts {
+	for i := from; i < to; i++ {
 		for j := range i {
 			fmt.Fprintf(&s, "    done%d_%d()\n", j, i)
 		}
 	}
 	s.WriteString("at_exit(done)\n")
 	e := startrace(t, "-q", script(t, s.String()), "-c", "dd if=/dev/zero of=/dev/null bs=64 count=3 status=none").ok(t)
-	pairs := len(texts) * (len(texts) - 1) / 2
 	if got := strings.Count(e.stdout, "right\n"); got != pairs {
 		t.Errorf("%d of %d pairs are right:\n%s%s", got, pairs, e.stdout, e.stderr)
 	}
