@@ -146,7 +146,8 @@ func TestBoundTable(t *testing.T) {
 			"error: value of <table t>: got 9223372036854775808, want a signed 64-bit int"},
 		[2]string{`x.set("a", None)`,
 			"error: value of <table t>: got None, want a signed 64-bit int: kernel halves keep no None here"},
-		[2]string{`x.set("0123456789abcdef", 1)`, "error: key of <table t>: got a string of 16 bytes, want at most 15"},
+		[2]string{`x.set("0123456789abcdef", 1)`, "error: key of <table t>: got a string of 16 bytes, want at most 15" +
+			", as kernel halves keep here: cut it, as [:15] does"},
 		[2]string{`x.clear()`, "None"},
 		[2]string{`bool(x)`, "False"})
 }

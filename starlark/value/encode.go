@@ -115,7 +115,8 @@ func encodeString(t *wire.Type, v starlark.Value, b []byte) error {
 		room = max(0, len(b)-wire.BytesTail)
 	}
 	if len(s) > room {
-		return fmt.Errorf("got a %s of %d bytes, want at most %d", v.Type(), len(s), room)
+		return fmt.Errorf("got a %s of %d bytes, want at most %d, as kernel halves keep here: cut it, as [:%[3]d] does",
+			v.Type(), len(s), room)
 	}
 	if isStr && strings.IndexByte(s, 0) >= 0 {
 		return fmt.Errorf("got a string with a NUL byte, want one without: it would end there")
