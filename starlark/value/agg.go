@@ -55,7 +55,7 @@ func (a *Agg) BindAgg(be Backend, d *Decoder, shape *wire.Agg) {
 func (a *Agg) newSnapshot() *Snapshot {
 	s := newSnapshot(a.decl, a.parts)
 	keyed, known := a.keyed()
-	s.keyed = keyed && known
+	s.keyed, s.of = keyed && known, a
 	return s
 }
 

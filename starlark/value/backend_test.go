@@ -233,6 +233,33 @@ func TestAddedByNumber(t *testing.T) {
 		[2]string{`x.get(1), x.get("w2")`, "(None, None)"})
 }
 
+// What take() gives finds its entries as the aggregation did: by the number behind a label, alone or in a tuple.
+func TestTakenByNumber(t *testing.T) {
+	part := func(off int) wire.Type {
+		p := leaf(wire.Int, off, 4)
+		p.Label = "word"
+		return p
+	}
+	pair := wire.Type{Kind: wire.Tuple, TagOff: -1, Elems: []wire.Type{part(0), part(4)}}
+	word := func(v uint64) string { return fmt.Sprint("w", v) }
+	for _, tt := range []struct {
+		key      wire.Type
+		in, want string
+	}{
+		{part(0), `[(k in s, s.get(k), s[k] if k in s else 0) for s in [x.take()] for k in (1, "w1", 2, "w2")]`,
+			"[(True, 11, 11), (True, 11, 11), (False, None, 0), (False, None, 0)]"},
+		{pair, `[(k in s, s.get(k)) for s in [x.take()] for k in ((1, 0), ("w1", 0), (1, "w0"), (0, 1), 1)]`,
+			"[(True, 11), (True, 11), (True, 11), (False, None), (False, None)]"},
+	} {
+		a := NewAgg(&plan.Container{Kind: plan.Count, Name: "n", Unit: 1})
+		m := newMemory(&wire.Fixed{Type: tt.key, Size: 8}, nil, 8)
+		a.BindAgg(m, &Decoder{Labels: Labels{Ints: map[string]LabelFunc{"word": word}}},
+			&wire.Agg{Kind: wire.AggCount, Sum: -1, Extremes: wire.NoExtremes, Slots: 1, Size: 8})
+		_ = m.AddInt([]byte{1, 0, 0, 0, 0, 0, 0, 0}, 0, 11) // never fails
+		evals(t, a, [2]string{tt.in, tt.want})
+	}
+}
+
 // The same of what user code added before a kernel half used the aggregation. It takes one place, not two.
 func TestAddedByNumberBefore(t *testing.T) {
 	part := func(off int) wire.Type {

@@ -155,6 +155,8 @@ type Snapshot struct {
 	index   starlark.Dict // indexKey(key) → number in entries
 	single  int           // the number of the entry without a key, -1: none
 	keyed   bool          // as far as the aggregation's uses told: what it holds has keys
+	// of is the aggregation, which knows how its keys read; nil: they are looked up as they are.
+	of *Agg
 }
 
 // An Entry is what an aggregation or group holds under one key.

@@ -12,7 +12,7 @@ import (
 // equal then are one, in which all of their values are. Without stacks it is the snapshot itself.
 func (s *Snapshot) Merged(stacks StackSource) (*Snapshot, error) {
 	out, any := newSnapshot(s.decl, s.parts), false
-	out.keyed = s.keyed
+	out.keyed, out.of = s.keyed, s.of
 	for i := range s.entries {
 		key, changed := mergedKey(s.entries[i].Key, stacks, deepestStack)
 		any = any || changed

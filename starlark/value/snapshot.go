@@ -84,11 +84,15 @@ func (s *Snapshot) result(states []State) starlark.Value {
 	return NewRecord(names, vals)
 }
 
-// Get is s[k]: the value under a key.
+// Get is s[k]: the value under a key. A key with the number behind a label finds what the aggregation found with it.
 func (s *Snapshot) Get(k starlark.Value) (starlark.Value, bool, error) {
 	i, err := s.find(k)
+	folded := foldKey(k, s.parts)
 	if i < 0 && err == nil {
-		i, err = s.find(foldKey(k, s.parts))
+		i, err = s.find(folded)
+	}
+	if i < 0 && err == nil && s.of != nil {
+		i, err = s.find(s.of.asRead(folded))
 	}
 	if i < 0 || err != nil {
 		return nil, false, err
