@@ -148,9 +148,17 @@ func (s *step) file(start *ir.Value, entered *ir.Block) {
 	s.set(stateBase, s.Op(ir.OpAdd, loaded, s.Load(8, value, wire.UnwindFileDistance)))
 	chunk := s.Load(4, value, wire.UnwindFileChunk)
 	s.set(stateChunk, chunk)
-	s.pendingIf(s.Load(4, value, wire.UnwindFilePython))
+	s.pythonOf(first, size, s.Load(4, value, wire.UnwindFilePython))
 	s.Jump(entered, chunk)
 	s.Begin(pending)
 	s.set(stateChunk, s.Const(wire.UnwindPending))
 	s.Jump(entered, s.Imm(ir.OpXor, s.areaWord(areaKey+wire.UnwindFileInode/8), wire.UnwindAsk))
+}
+
+// pythonOf notes that frames of Python are left out, if the code from first on has an interpreter and the table does not
+// say yet where that has them. The table says it of a library that was loaded, of which the kernel is asked each time.
+func (s *step) pythonOf(first, size, is *ir.Value) {
+	evaluator := python{s}.where(wire.PythonEval)
+	unsaid := s.Cmp(ir.UGE, s.Op(ir.OpSub, evaluator, first), size)
+	s.pendingIf(s.Op(ir.OpAnd, is, unsaid))
 }
