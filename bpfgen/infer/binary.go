@@ -19,6 +19,7 @@ import (
 // binary applies an operator.
 func (b operators) binary(op syntax.Token, x, y val, pos plan.Pos) val {
 	if v, ok := folded(op, x.c, y.c); ok {
+		b.foldedTo(op, v, x, y, pos)
 		return v
 	}
 	if at := b.addressAtStart(op, x, y); at != nil {
@@ -37,7 +38,10 @@ func (b operators) binary(op syntax.Token, x, y val, pos plan.Pos) val {
 	case syntax.NOT_IN:
 		return condVal(negate(b.contains(x, y, pos), pos))
 	case syntax.LT, syntax.LE, syntax.GT, syntax.GE:
-		return b.order(op, x, y, pos)
+		said := len(b.u.always)
+		v := b.order(op, x, y, pos)
+		b.atThisPoint(said, true, x, y, pos)
+		return v
 	}
 	return b.arith(op, x, y, pos)
 }
@@ -79,8 +83,16 @@ func (b operators) arith(op syntax.Token, x, y val, pos plan.Pos) val {
 	return exprVal(b.now(&tree.Expr{Op: o, Type: arithType(o, l, r), Args: []*tree.Expr{l, r}, Pos: pos}))
 }
 
-// equal is x == y. Values of different kinds are not equal, as in Starlark.
+// equal is x == y, with a warning if that is known before the run.
 func (b operators) equal(x, y val, pos plan.Pos) cond {
+	said := len(b.u.always)
+	c := b.equalHere(x, y, pos)
+	b.atThisPoint(said, !c.known || c.value, x, y, pos)
+	return c
+}
+
+// equalHere is x == y. Values of different kinds are not equal, as in Starlark.
+func (b operators) equalHere(x, y val, pos plan.Pos) cond {
 	x.mustKnow()
 	y.mustKnow()
 	notView(x.typ(), pos)
@@ -170,7 +182,7 @@ func (b operators) equalName(l *tree.Expr, y val, r *tree.Expr, x val, pos plan.
 func (b operators) warnTooLong(s, constant *tree.Expr, pos plan.Pos) {
 	if s.Type.Kind == types.Str && s.Op != tree.OpConst && constant.Op == tree.OpConst &&
 		constant.Type.Kind == types.Str && len(constant.Str) >= s.Type.Cap && s.Type.Cap > 0 {
-		b.u.warnf(pos, "a string of at most %s is compared with one of %d: they are never equal",
+		b.u.warnAlways(pos, "a string of at most %s is compared with one of %d: they are never equal",
 			format.Count(s.Type.Cap-1, "byte"), len(constant.Str)) // without the NUL
 	}
 }
@@ -184,13 +196,13 @@ func (b operators) differ(l, r *tree.Expr, pos plan.Pos) cond {
 	case none && (l.Type.Kind == types.Ptr || r.Type.Kind == types.Ptr): // one that is null has no mark of being None
 		refuse(pos, "%s, and each may be None: test one with `!= None` first", what)
 	case none && fault:
-		b.u.warnf(pos, "%s: they are equal only where both are None, or both FAULT", what)
+		b.u.warnAlways(pos, "%s: they are equal only where both are None, or both FAULT", what)
 	case none:
-		b.u.warnf(pos, "%s: they are equal only where both are None", what)
+		b.u.warnAlways(pos, "%s: they are equal only where both are None", what)
 	case fault:
-		b.u.warnf(pos, "%s: they are equal only where both are FAULT", what)
+		b.u.warnAlways(pos, "%s: they are equal only where both are FAULT", what)
 	default:
-		b.u.warnf(pos, "%s: they are never equal", what)
+		b.u.warnAlways(pos, "%s: they are never equal", what)
 		return known(false)
 	}
 	return cond{expr: tagsEqual(l, r, constExpr(plan.Bool(false), pos), pos)}
@@ -245,7 +257,7 @@ func compositeOf(v val) (composite, bool) {
 // equalComposites is x == y. A record is never equal to a tuple, and of two records the names decide, not their order.
 func (b operators) equalComposites(x, y composite, pos plan.Pos) cond {
 	if x.record != y.record {
-		b.u.warnf(pos, "a tuple is compared with a record: they are never equal")
+		b.u.warnAlways(pos, "a tuple is compared with a record: they are never equal")
 	}
 	out := b.equalParts(x, y, pos)
 	values := out.expr

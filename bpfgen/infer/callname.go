@@ -26,14 +26,14 @@ func (b operators) warnNoCall(label, s string, pos plan.Pos) {
 	}
 	name := strings.TrimPrefix(s, prefix)
 	if calls := kernel.MatchSyscalls(name); len(calls) > 0 && !strings.ContainsAny(name, "*?[{") {
-		b.u.warnf(pos, "no system call has the name %q: the kernel's name is %q", s, prefix+calls[0].Name)
+		b.u.warnAlways(pos, "no system call has the name %q: the kernel's name is %q", s, prefix+calls[0].Name)
 		return
 	}
 	near := ""
 	if sc, found := kernel.SyscallByName(naming.Suggest(name, kernel.SyscallNames())); found {
 		near = " (did you mean " + prefix + sc.Name + "?)"
 	}
-	b.u.warnf(pos, "no system call has the name %q%s", s, near)
+	b.u.warnAlways(pos, "no system call has the name %q%s", s, near)
 }
 
 // hasPoint reports whether e.func, or e.probe by the label syscall_point, is s at a point of the probe.

@@ -121,7 +121,7 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 		u.checkColumns()
 		u.checkCells()
 		if len(u.diags) > 0 {
-			u.res.Warnings = u.warns.Sorted()
+			u.res.Warnings = u.warnings()
 			return u.res, u.diags.Sorted()
 		}
 		u.res.Tree.Names = names.list
@@ -155,7 +155,7 @@ func (u *unit) walk() {
 
 // finish completes the result of the last round.
 func (u *unit) finish() *Result {
-	u.res.Warnings = u.warns.Sorted()
+	u.res.Warnings = u.warnings()
 	for _, prog := range u.res.Tree.Programs {
 		prune(prog)
 	}

@@ -55,7 +55,8 @@ func (b operators) warnOutOfRange(op syntax.Token, l, r *tree.Expr, pos plan.Pos
 	if op != syntax.EQL {
 		result = fmt.Sprintf("x %s %v is %s", op, n, result)
 	}
-	b.u.warnf(pos, "an int from %v to %v is compared with %v: %s%s", lowest, highest, n, result, withSign(of.Type, n))
+	b.u.warnAlways(pos, "an int from %v to %v is compared with %v: %s%s", lowest, highest, n, result,
+		withSign(of.Type, n))
 }
 
 // mirrored are the operators for the operands in the other order.

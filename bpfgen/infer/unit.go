@@ -228,7 +228,13 @@ func (l learnt) throughRounds() learnt {
 }
 
 // messages are for the author of the script.
-type messages struct{ diags, warns refusal.Diags }
+type messages struct {
+	diags, warns refusal.Diags
+	// always are warnings of comparisons that come out the same at all times at some point of a probe, and open those
+	// that do not at another one (constantly.go).
+	always []constantWarning
+	open   persistent.Map[comparison, bool]
+}
 
 // containerUse is a container as one probe uses it.
 type containerUse struct{ probe, id int }
