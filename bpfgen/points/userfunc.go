@@ -162,20 +162,24 @@ func (s search) tellLeft(p *plan.Pattern, name string, at *binary.File) {
 // e.func with each.
 func (s search) tellNames(p *plan.Pattern, name string, list []binary.Function) {
 	n, first := 0, binary.Function{}
+	var same []string
 	for _, fn := range list {
-		if len(fn.Others) > 0 {
-			if n++; n == 1 {
-				first = fn
-			}
+		if len(fn.Others) == 0 {
+			continue
 		}
+		if n++; n == 1 {
+			first = fn
+		}
+		same = append(same, fmt.Sprintf("%s and %s are one function: e.func is %s", fn.Name,
+			strings.Join(fn.Others, ", "), fn.Name))
 	}
-	switch others := strings.Join(first.Others, ", "); {
+	switch {
 	case n == 0:
 	case strings.ContainsAny(name, "*?["):
 		s.notef(p.Pos, "%s: %s with several names that match: %s is also %s, and e.func is %s", p.Text,
-			format.Count(n, "function"), first.Name, others, first.Name)
+			format.Count(n, "function"), first.Name, strings.Join(first.Others, ", "), first.Name)
 	default:
-		s.warnf(p.Pos, "%s: %s and %s are one function: e.func is %s", p.Text, first.Name, others, first.Name)
+		s.warnf(p.Pos, "%s: %s", p.Text, strings.Join(same, "; "))
 	}
 }
 

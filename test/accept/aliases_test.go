@@ -38,3 +38,19 @@ func TestFunctionNames(t *testing.T) {
 		}
 	}
 }
+
+// The warning names all functions that the script names twice.
+func TestAllAliases(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "gcc -O1", "alias2.c", aliasSource+`
+__attribute__((noinline)) int second(int a) { __asm__ volatile(""); return a; }
+int second2(int a) __attribute__((alias("second")));
+`)
+	e := startrace(t, script(t, `probe("ufunc:`+binary+`:{orig,alias1,second,second2}", lambda e: print(e.func))`),
+		"-c", binary).ok(t)
+	const want = "orig and alias1 are one function: e.func is orig; " +
+		"second and second2 are one function: e.func is second"
+	if !strings.Contains(e.stderr, want) {
+		t.Errorf("got %s, want %s", e.stderr, want)
+	}
+}
