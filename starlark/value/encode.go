@@ -257,7 +257,7 @@ func shape(t *wire.Type) string {
 		return fmt.Sprintf("a string of at most %d bytes", t.Size-1)
 	case wire.Bytes:
 		if t.Label != "" {
-			return fmt.Sprintf("what %s gives, of an entry that is there", labelWords(t.Label))
+			return textThere(t.Label)
 		}
 		return fmt.Sprintf("at most %d bytes", t.Size-wire.BytesTail)
 	case wire.Pointer:
@@ -275,7 +275,7 @@ func shape(t *wire.Type) string {
 		return fmt.Sprintf("what %s gives, or its number", labelWords(t.Label))
 	}
 	if t.Label != "" {
-		return fmt.Sprintf("what %s gives, of an entry that is there, or its number", labelWords(t.Label))
+		return textThere(t.Label) + ", or its number"
 	}
 	sign := "an unsigned"
 	if t.Signed {
@@ -295,12 +295,23 @@ func shapes(t *wire.Type) string {
 	return strings.Join(parts, ", ")
 }
 
+// textThere asks for a text of a label that an entry has, so that its number is known.
+func textThere(label string) string {
+	words := labelWords(label)
+	if strings.HasSuffix(words, ")") {
+		return fmt.Sprintf("what %s gives, of an entry that is there", words)
+	}
+	return words + " that an entry has"
+}
+
 // labelWords names what readers see of a value with a label as scripts know it.
 func labelWords(label string) string {
 	name, of, _ := strings.Cut(label, ":")
 	switch name = strings.TrimRight(name, "46"); name {
 	case "name", "func":
 		return "the name of a function or point"
+	case "syscall_name":
+		return "the name of a system call"
 	case "point", "syscall_point":
 		return "the name of a point"
 	case "names":
