@@ -111,7 +111,8 @@ another call, by at_exit, every or after. exit(code) ends the function and sets 
 		Name: "strftime", Family: "time",
 		Signature: `strftime(format, time=None)`,
 		Doc: `A time as text: strftime("%H:%M:%S"). It is the time of the event in a handler, and else now, or a
-time such as e.time. %f is microseconds. A time that is None or FAULT gives None or FAULT.
+time such as e.time. The letters behind % are aAbBcdDeFhHIjmMnprRsStTuwxXyYzZ, as in C, and %f is microseconds,
+%L milliseconds, %N nanoseconds. A time that is None or FAULT gives None or FAULT.
 One of 2^63 ns or more, which no clock shows, is taken for the last before, 292 years after the boot.`,
 		call: strftimeCall,
 	},

@@ -156,7 +156,7 @@ int main(void) {
 
 // Vectors and complex numbers are no numbers, and end no script.
 //
-// > A complex number is FAULT, too, and prints as `<not shown>`.
+// > A complex number is FAULT, too, and prints as `<not shown>`, one of Go as `<float>`.
 func TestVectorsAndComplexNumbers(t *testing.T) {
 	needTracing(t)
 	need.Sources(t, "../..")
@@ -169,6 +169,37 @@ probe("ufunc:BIN:result", lambda e: print("result", e.ret, e.args.k))
 `, "BIN", binary)), "-c", binary).ok(t)
 		equalLines(t, lines(e.stdout), []string{"numbers <not shown> <float> 77", "result <not shown> 1",
 			"vectors (<float>, <float>) (<float>,) 9 record(a = (<float>, <float>), b = (<float>,), k = 9)"})
+	}
+	binary := need.Built(t, "go build", "main.go", `package main
+
+//go:noinline
+func numbers(c complex128, k int) int { return int(real(c)) + k }
+
+func main() { println(numbers(complex(1, 2), 3)) }
+`)
+	e := startrace(t, "-q", script(t, `probe("ufunc:`+binary+`:main.numbers", lambda e: print(e.args.c, e.args.k))`),
+		"-c", binary).ok(t)
+	equalLines(t, lines(e.stdout), []string{"<float> 3"})
+}
+
+// A bit-field whose bits are in two registers is refused, and its neighbours are read.
+//
+// > A bit-field that lies in two registers, as one of a packed struct can, is refused in a kernel half.
+func TestBitFieldInTwoRegisters(t *testing.T) {
+	needTracing(t)
+	need.Sources(t, "../..")
+	binary := need.Built(t, "gcc -g -O1", "packedbits.c", `
+struct bits { char text[6]; long n : 45; } __attribute__((packed));
+__attribute__((noinline)) int take(struct bits b) { __asm__ volatile("" :: "m"(b)); return 0; }
+int main(void) { return take((struct bits){"abc", 5}); }
+`)
+	read := `probe("ufunc:` + binary + `:take", lambda e: print(e.args.b.`
+	e := startrace(t, "-q", script(t, read+`text))`), "-c", binary).ok(t)
+	equalLines(t, lines(e.stdout), []string{"abc"})
+	e = startrace(t, "-q", script(t, read+`n))`), "-c", binary)
+	const want = "n lies in two registers, which a kernel half cannot put together"
+	if e.status == 0 || !strings.Contains(e.stderr, want) {
+		t.Errorf("exits with %d, and says %s; want %s", e.status, e.stderr, want)
 	}
 }
 
