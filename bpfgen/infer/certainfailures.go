@@ -35,19 +35,27 @@ func (u certainty) clash(pos plan.Pos, format string, args ...any) {
 	if u.proj.clashes[d] == nil {
 		u.proj.clashes[d] = map[int]bool{}
 	}
-	u.proj.clashes[d][u.proj.walks] = true
+	u.proj.clashes[d][u.proj.current()] = true
 }
 
 // clashes reports what is certain to fail in the functions of the probe that run in user space.
 func (pr *probe) clashes() {
 	for _, r := range []*placedFunc{pr.handler, pr.starter} {
-		if r.proj == nil || r.proj.asksType {
+		clashes := map[refusal.Diag]int{}
+		asksType := false
+		for _, p := range r.halves {
+			asksType = asksType || p.asksType
+			for d, walks := range p.clashes {
+				clashes[d] += len(walks)
+			}
+		}
+		if asksType {
 			continue
 		}
 		// The places are sorted at the end.
 		inOrder := func(a, b refusal.Diag) int { return strings.Compare(a.Msg, b.Msg) }
-		for _, d := range slices.SortedFunc(maps.Keys(r.proj.clashes), inOrder) {
-			if len(r.proj.clashes[d]) == r.proj.walks {
+		for _, d := range slices.SortedFunc(maps.Keys(clashes), inOrder) {
+			if clashes[d] == r.walks {
 				pr.u.diags = append(pr.u.diags, d)
 			}
 		}

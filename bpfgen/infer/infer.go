@@ -95,6 +95,7 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 	userKeys := map[int]*keyUse{}
 	moved, stays, allLate := map[probeFunc]string{}, map[probeFunc]bool{}, map[int]bool{}
 	mixed := map[int]string{}
+	versions := map[probeFunc]map[int]int{}
 	settles := 1
 	for round := 0; round < maxRounds; round++ {
 		u := newUnit(p, facts, known)
@@ -103,11 +104,11 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 		u.earlier, u.late, u.replaced = o.Earlier, o.Late, o.Replaced
 		u.spanKeys, u.nameTable = keys, names
 		u.userKeys, u.moved, u.stays, u.allLate = userKeys, moved, stays, allLate
-		u.mixed = mixed
+		u.mixed, u.versions = mixed, versions
 		u.changers = newChangers(changing, nil)
 		before := len(moved) + len(mixed)
 		u.walk()
-		if len(moved)+len(mixed) > before || !u.changed && (sides{u}).alsoLate() {
+		if len(moved)+len(mixed) > before || u.split || !u.changed && (sides{u}).alsoLate() {
 			// What their kernel halves gave containers does not hold.
 			known, round = learnt{conts: o.Earlier.containers()}, -1 // each function and container moves once
 			continue

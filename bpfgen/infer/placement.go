@@ -64,12 +64,37 @@ func (r *placedFunc) run(b *body, ev *event, t *points.Target) {
 // key is what the function is called in a unit, in all rounds.
 func (r *placedFunc) key() probeFunc { return probeFunc{r.pr.p.ID, r.start} }
 
+// version is a version of the user half. What the kernel changes for the handler is the same in all of them.
+func (r *placedFunc) version(number int) *projection {
+	for _, p := range r.halves {
+		if p.version == number {
+			return p
+		}
+	}
+	p := newProjection(r)
+	p.version = number
+	if len(r.halves) > 0 {
+		first := r.halves[0]
+		p.later, p.parts, p.moved = first.later, first.parts, first.moved
+	}
+	r.halves = append(r.halves, p)
+	return p
+}
+
+// sent is how many events each version of the function has been given to send.
+func (r *placedFunc) sent() []int {
+	out := make([]int, len(r.halves))
+	for i, p := range r.halves {
+		out[i] = len(p.sends)
+	}
+	return out
+}
+
 // project sends what the function needs in user space.
 func (r *placedFunc) project(b *body, ev *event, t *points.Target) {
-	if r.proj == nil {
-		r.proj = newProjection(r)
-	}
-	r.proj.walk(b, ev, t)
+	p := r.version(r.pr.u.versions[r.key()][r.walks])
+	r.walks++
+	p.walk(b, ev, t)
 }
 
 // inKernel tries to run the handler in the kernel.
@@ -101,21 +126,13 @@ func (r *placedFunc) inKernel(b *body, ev *event) bool {
 	return false
 }
 
-// sent is how often the function has been given events to send.
-func (r *placedFunc) sent() int {
-	if r.proj == nil {
-		return 0
-	}
-	return len(r.proj.sends)
-}
-
 // walk walks the function for one point and sends what it uses.
 func (p *projection) walk(b *body, ev *event, t *points.Target) {
 	fn := p.placed.fn
-	s := &send{b: b, span: b.span, values: map[int]val{}, widths: map[copySite]int{}, target: t,
+	s := &send{proj: p, b: b, span: b.span, values: map[int]val{}, widths: map[copySite]int{}, target: t,
 		used: map[*captures]bool{}}
 	p.sends = append(p.sends, s)
-	p.walks++
+	p.walks = append(p.walks, p.placed.walks-1)
 	def := resolved(fn)
 	w := &userWalk{proj: p, pr: p.placed.pr, b: b, half: p.half, chain: []*plan.Func{fn}, copies: &p.copies}
 	w.frame = newFrame(fn, def)
@@ -147,7 +164,7 @@ func (p *projection) moveChanges(b *body, ev *event) {
 	if pr.u.plan.Placement != plan.ByNeed || pr.u.stays[key] {
 		return
 	}
-	if p.walks == 1 {
+	if p == p.placed.halves[0] && len(p.walks) == 1 {
 		l := &laterPart{pr: pr, fn: p.placed.fn}
 		l.otherNames()
 		p.later, p.parts, p.moved = l, l.parts(b, ev), map[syntax.Node]bool{}

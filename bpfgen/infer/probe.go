@@ -243,9 +243,9 @@ func (pr *probe) place(role string, fn *plan.Func, user bool, why string) {
 // finish completes what is known only when all points have been walked.
 func (pr *probe) finish() {
 	for _, r := range []*placedFunc{pr.handler, pr.starter} {
-		if r.proj != nil {
-			r.proj.finish()
-			userStores{pr.u}.of(r.fn, r.proj.moved)
+		for _, p := range r.halves {
+			p.finish()
+			userStores{pr.u}.of(r.fn, p.moved)
 		}
 	}
 	for _, f := range pr.closers {

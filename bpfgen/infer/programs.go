@@ -26,6 +26,8 @@ func (pr *probe) walk() {
 		pr.u.res.Tree.Keep[pr.p.ID] = pr.p.Keep
 	}
 	defer pr.clashes()
+	defer pr.handler.split()
+	defer pr.starter.split()
 	for part, t := range pr.targets {
 		names := t.Names()
 		pr.u.res.Points[pr.p.ID] += len(names)

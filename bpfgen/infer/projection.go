@@ -47,7 +47,8 @@ import (
 
 func newProjection(r *placedFunc) *projection {
 	return &projection{placed: r, half: plan.NewUserHalf(r.fn), sites: map[copySite]int{}, shown: map[copySite]bool{},
-		each: map[syntax.Expr]syntax.Expr{}, plainly: map[copySite]bool{}, valued: map[copySite]bool{}}
+		each: map[syntax.Expr]syntax.Expr{}, plainly: map[copySite]bool{}, valued: map[copySite]bool{},
+		ways: map[place][]way{}, madeIn: map[*plan.UserHalf]int{}, full: map[place]bool{}}
 }
 
 // capture makes the value at a site a field of the record.
@@ -64,6 +65,7 @@ func (p *projection) capture(u *userWalk, c capture) {
 	if c.in != nil {
 		c.half.Nested[c.in] = true
 	}
+	p.comesTo(place{c.half, c.site, aValue}, sent)
 	s := p.sends[len(p.sends)-1]
 	if _, done := s.values[slot]; !done {
 		s.values[slot] = u.b.settled(c.v, start(c.site))
@@ -131,10 +133,17 @@ func (p *projection) finish() {
 	if p.placed.start {
 		halves = res.StartHalves
 	}
-	halves[id] = p.half
+	if p == p.placed.halves[0] {
+		halves[id] = p.half
+	}
 	for i := range res.Placed {
 		if at := &res.Placed[i]; at.Probe == id && at.Role == p.placed.name {
-			at.Sends, at.Makes = names, p.madeByKernel()
+			for _, name := range names {
+				if !slices.Contains(at.Sends, name) || p == p.placed.halves[0] {
+					at.Sends = append(at.Sends, name)
+				}
+			}
+			at.Makes = p.madeByKernel()
 		}
 	}
 }
@@ -271,4 +280,5 @@ func (p *projection) finishSend(s *send, names []string) {
 	rec := layout.Record(number, pr.p.ID, names, ts)
 	rec.Start, rec.NoCPU, rec.Widths = p.placed.start, true, s.shown
 	pr.u.res.Tree.Records = append(pr.u.res.Tree.Records, rec)
+	pr.u.res.HalfOf[number] = p.half
 }

@@ -70,8 +70,8 @@ type repetition struct {
 	// pr is the probe, and body the program of the end.
 	pr   *probe
 	body *body
-	// since is how many sends the handler had before.
-	since int
+	// since is how many sends each version of the handler had before.
+	since []int
 	// records is how many records the unit had before.
 	records int
 	// sends are those that this walk has added, set by end.
@@ -89,9 +89,13 @@ func (w *spanWalk) repetition(b *body) *repetition {
 // end notes what has been sent, and how much of the start, and takes it back:
 // the next repetition then gives its records the same numbers.
 func (r *repetition) end(st *spanState) {
-	if p := r.pr.handler.proj; p != nil {
-		r.sends = slices.Clone(p.sends[r.since:])
-		p.sends = p.sends[:r.since]
+	for i, p := range r.pr.handler.halves {
+		since := 0
+		if i < len(r.since) {
+			since = r.since[i]
+		}
+		r.sends = append(r.sends, p.sends[since:]...)
+		p.sends = slices.Clip(p.sends[:since])
 	}
 	records := &r.pr.u.res.Tree.Records
 	r.sent = slices.Clone((*records)[r.records:])
@@ -104,8 +108,8 @@ func (r *repetition) end(st *spanState) {
 
 // stay makes this repetition the one whose program stays.
 func (r *repetition) stay() {
-	if p := r.pr.handler.proj; p != nil {
-		p.sends = append(p.sends, r.sends...)
+	for _, s := range r.sends {
+		s.proj.sends = append(s.proj.sends, s)
 	}
 	records := &r.pr.u.res.Tree.Records
 	*records = append(*records, r.sent...)
@@ -117,7 +121,7 @@ func (r *repetition) same(o *repetition) bool {
 		return false
 	}
 	for i, s := range r.sends {
-		if len(s.values) != len(o.sends[i].values) {
+		if s.proj != o.sends[i].proj || len(s.values) != len(o.sends[i].values) {
 			return false
 		}
 		for slot, v := range s.values {

@@ -40,6 +40,11 @@ type unit struct {
 	// moved are the functions that could run in the kernel at the first point of their probe and not at a later one,
 	// with the reason. They run in user space at all points from the next round on. It lives through all rounds.
 	moved map[probeFunc]string
+	// versions has, by the number of a walk of a function in user space, the version of the user half that serves it.
+	// It lives through all rounds.
+	versions map[probeFunc]map[int]int
+	// split is set once walks of this round turn out to need other versions of a user half than they had.
+	split bool
 	// stays are the functions of which the kernel makes no changes, as it could not at each point of their probe. It
 	// lives through all rounds.
 	stays map[probeFunc]bool
@@ -170,6 +175,7 @@ func newUnit(p *plan.Plan, facts *kernel.Facts, known learnt) *unit {
 		res: &Result{
 			Tree:   &tree.Unit{Keep: map[int]int{}},
 			Halves: map[int]*plan.UserHalf{}, StartHalves: map[int]*plan.UserHalf{},
+			HalfOf: map[int]*plan.UserHalf{},
 			Points: map[int]int{}, Names: map[int][]string{},
 			Follow: -1, Cgroups: -1,
 		},
@@ -385,6 +391,9 @@ type Result struct {
 	Halves map[int]*plan.UserHalf
 	// StartHalves are those of the handlers of starts (start=).
 	StartHalves map[int]*plan.UserHalf
+	// HalfOf has, by the number of a record, the version of the user half that gets it: points of a probe can differ in
+	// what a place of the handler means (versions.go). Halves and StartHalves have the first version of each.
+	HalfOf map[int]*plan.UserHalf
 	// Placed says for each function where it runs and why, for explain.
 	Placed []Placement
 	// Warnings do not keep the plan from running.

@@ -18,6 +18,7 @@ import (
 
 // call walks a call in user code.
 func (u arguments) call(x *syntax.CallExpr) uval {
+	u.proj.comesTo(place{u.half, x, aCall}, own)
 	if l, ok := unparen(x.Fn).(*syntax.LambdaExpr); ok {
 		return u.callInner(u.defined(l, "", l.Function.(*resolve.Function)).fn, x)
 	}
@@ -448,6 +449,10 @@ func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 		}
 		return uval{}
 	}
+	u.proj.comesTo(place{u.half, x, aCall}, fn)
+	if ok && child.Fn != fn && u.proj.elsewhere(child) {
+		ok = false // another version follows
+	}
 	if ok && child.Fn != fn {
 		wrong(x.Lparen, "which function is called here depends on the point: call each of them behind an if")
 	}
@@ -460,6 +465,7 @@ func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 	if !ok {
 		*u.copies++
 		child = plan.NewUserHalf(fn)
+		u.proj.madeIn[child] = u.proj.current()
 		u.half.Calls[x] = child
 	}
 	inner := &userWalk{proj: u.proj, pr: u.pr, b: u.b, half: child, nested: u.nested,

@@ -158,6 +158,7 @@ func (u arguments) choose(x *syntax.CallExpr, list []callee) uval {
 		}
 		return uval{}
 	}
+	u.proj.comesTo(place{u.half, x, aCall}, several)
 	if u.half.Choices[x] == nil {
 		u.checkCopies(x, g)
 	}

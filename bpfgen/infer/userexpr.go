@@ -76,6 +76,15 @@ func (u *userWalk) captureExpr(x syntax.Expr) (v uval) {
 
 // expr walks an expression of user code.
 func (u *userWalk) expr(x syntax.Expr) uval {
+	v := valueOf(u, x)
+	if !v.part {
+		u.proj.comesTo(place{u.half, x, aValue}, own)
+	}
+	return v
+}
+
+// valueOf is the value of an expression of user code.
+func valueOf(u *userWalk, x syntax.Expr) uval {
 	if u.proj.moved[x] {
 		u.half.Drop[x] = true
 		return knownVal(constant(plan.None{}))

@@ -57,9 +57,14 @@ func (u arguments) callInner(f *inner, x *syntax.CallExpr) uval {
 		f.mayLeave()
 		return uval{}
 	}
+	u.proj.comesTo(place{u.half, x, aCall}, f.node)
+	if ok && !slices.Contains(f.half.Copies[f.node], to) && u.proj.elsewhere(to.Half) {
+		ok = f.name == "" // of another function: another version follows
+	}
 	if !ok {
 		to = u.newCopy(f)
 		u.half.To[x] = to
+		u.proj.madeIn[to.Half] = u.proj.current()
 	}
 	if f.name != "" && !slices.Contains(f.half.Copies[f.node], to) {
 		wrong(x.Lparen, "which function is called here depends on the point: call each of them behind an if")

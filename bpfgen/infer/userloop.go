@@ -191,11 +191,21 @@ func anyPart(list []uval) bool {
 	return slices.ContainsFunc(list, func(v uval) bool { return v.part || anyPart(v.elems) })
 }
 
-// writtenOut reports whether a loop is walked once for each of the elements. What is decided at the first point holds
-// for the others.
+// writtenOut reports whether a loop is walked once for each of the elements. Points that want it otherwise get another
+// version of the function, unless that it has too many copies was the reason.
 func (u rounds) writtenOut(at syntax.Node, elems []uval, wanted bool) bool {
 	rounds, decided := u.half.Rounds[at]
-	if decided && rounds == nil || !decided && (!wanted || *u.copies+len(elems) > maxCopies) {
+	here := place{u.half, at, aLoop}
+	if !decided && wanted && *u.copies+len(elems) > maxCopies {
+		u.proj.full[here] = true
+	}
+	wanted = wanted && !u.proj.full[here]
+	if wanted {
+		u.proj.comesTo(here, written)
+	} else {
+		u.proj.comesTo(here, own)
+	}
+	if decided && rounds == nil || !decided && !wanted {
 		u.half.Rounds[at] = nil
 		return false
 	}

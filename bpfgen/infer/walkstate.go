@@ -67,8 +67,11 @@ type placedFunc struct {
 	inUser bool
 	// why says why it does not run in the kernel.
 	why string
-	// proj is what it needs of the event in user space. It is nil while it runs in the kernel.
-	proj *projection
+	// halves are what it needs of the event in user space, one for each version of its user half (versions.go). There
+	// is none while it runs in the kernel.
+	halves []*projection
+	// walks is how many times it has been walked as a user half so far.
+	walks int
 }
 
 // A projection is what a function of user space needs of the event, over all
@@ -76,6 +79,8 @@ type placedFunc struct {
 type projection struct {
 	// placed is the function that is in user space.
 	placed *placedFunc
+	// version is the number of the version.
+	version int
 	// half is that function with the places that are read from the record.
 	half *plan.UserHalf
 	// later finds the changes that the kernel could make, parts are those that it makes, and moved is what user space
@@ -113,8 +118,14 @@ type projection struct {
 	// clashes has, for each thing that is certain to fail in user space, the numbers of the walks that came to it. What
 	// all walks came to is a mistake, unless asksType.
 	clashes map[refusal.Diag]map[int]bool
-	// walks is how many points the function has been walked for so far.
-	walks int
+	// walks are the walks of the function that this version serves, by number (placedFunc.walks).
+	walks []int
+	// ways are what these walks came to at places where points can differ.
+	ways map[place][]way
+	// madeIn has the walk that made a copy of a function. full are the loops that are not written out because the
+	// function has too many copies.
+	madeIn map[*plan.UserHalf]int
+	full   map[place]bool
 	// asksType is set once the function tells types apart, as by type(): then nothing is certain to fail.
 	asksType bool
 	// widths are the places where ints are shown without their signs, in the order of the walks (see ownwidth.go).
@@ -151,6 +162,8 @@ type drop struct {
 // A send is the statement by which one program sends the event; its values
 // are known when all points have been walked.
 type send struct {
+	// proj is the version of the user half that gets the event.
+	proj *projection
 	// b is the walker of the program, and span its end of a span, of which it can walk several.
 	b    *body
 	span *spanState
@@ -538,3 +551,34 @@ type widthSite struct {
 	at copySite
 	in syntax.Node // the function inside the handler that it is in, nil if it is in none
 }
+
+// A place is one in a copy of a function where points can differ.
+type place struct {
+	half *plan.UserHalf
+	node syntax.Node
+	of   aspectOfPlace
+}
+
+// An aspectOfPlace is what points can differ in.
+type aspectOfPlace int
+
+const (
+	aValue aspectOfPlace = iota // where a value comes from
+	aCall                       // what a call goes to
+	aLoop                       // whether a loop is written out
+)
+
+// A way is what a walk came to at a place.
+type way struct {
+	walk int
+	to   any // of a call to a copy of a function the function, else one of the following
+}
+
+type plainWay int
+
+const (
+	own     plainWay = iota // user space has the value, makes the call and runs the loop by itself
+	sent                    // the value is read from the record
+	several                 // user space decides which of some functions is called
+	written                 // the loop is written out
+)

@@ -125,12 +125,8 @@ func (d *Delivery) Bind(p *parts.Part) error {
 		if counts[rec.Probe] == nil {
 			counts[rec.Probe] = d.run.Calls.Count("handler of " + name)
 		}
-		half := p.Result.Halves[rec.Probe]
-		if rec.Start {
-			half = p.Result.StartHalves[rec.Probe]
-		}
 		var fn starlark.Callable
-		if half != nil {
+		if half := p.Result.HalfOf[rec.Number]; half != nil {
 			var err error
 			if fn, err = d.run.Host.Specialise(half, d.run.Event); err != nil {
 				return err

@@ -94,7 +94,7 @@ func compileAll(text string, facts *kernel.Facts) error {
 	if err != nil {
 		return err
 	}
-	for _, half := range res.Halves {
+	for _, half := range res.HalfOf {
 		if _, err := h.Specialise(half, starlark.None); err != nil {
 			return err
 		}

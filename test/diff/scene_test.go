@@ -18,7 +18,6 @@ import (
 	"github.com/startrace/startrace/internal/attach"
 	binaries "github.com/startrace/startrace/internal/binary"
 	"github.com/startrace/startrace/internal/kernel"
-	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/wire"
 	"github.com/startrace/startrace/starlark/script"
@@ -82,7 +81,7 @@ type stage struct {
 	res      *infer.Result
 	attached *attach.Loaded
 	unit     *bpfgen.Unit
-	handlers map[ran]starlark.Callable // of user halves
+	handlers map[int]starlark.Callable // user halves, by the number of the record
 	missed   uint64
 	// begins tells of the lines of the script which those of handlers of starts are.
 	begins map[int]bool
@@ -154,7 +153,7 @@ func (s *scene) compile(src string) (_ *stage, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stage{machine: newMachine(u), host: h, res: res, unit: u, handlers: map[ran]starlark.Callable{}}, nil
+	return &stage{machine: newMachine(u), host: h, res: res, unit: u, handlers: map[int]starlark.Callable{}}, nil
 }
 
 // load loads and attaches the programs.
@@ -189,14 +188,9 @@ func (st *stage) load(s *scene) (err error) {
 	if err := st.bind(); err != nil {
 		return err
 	}
-	for start, halves := range map[bool]map[int]*plan.UserHalf{false: st.res.Halves, true: st.res.StartHalves} {
-		for i, half := range halves {
-			if half == nil {
-				continue
-			}
-			if st.handlers[ran{i, start}], err = st.host.Specialise(half, st.event); err != nil {
-				return err
-			}
+	for number, half := range st.res.HalfOf {
+		if st.handlers[number], err = st.host.Specialise(half, st.event); err != nil {
+			return err
 		}
 	}
 	return st.attached.Attach()
@@ -238,7 +232,7 @@ func (st *stage) happened(s *scene, in *Input) (map[ran]outcome, error) {
 }
 
 func (st *stage) outcome(rec *wire.Record) (outcome, error) {
-	fn := st.handlers[ran{rec.Probe, rec.Start}]
+	fn := st.handlers[rec.Number]
 	if fn == nil {
 		v, err := st.result(rec)
 		if err != nil {

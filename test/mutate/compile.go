@@ -129,7 +129,7 @@ func compile(h *script.Host, facts *kernel.Facts, check bool) Result {
 	if err != nil {
 		return Result{Stage: Compiled, Err: &StageError{"generate", err}}
 	}
-	for _, half := range typed.Halves {
+	for _, half := range typed.HalfOf {
 		if _, err := h.Specialise(half, starlark.None); err != nil {
 			return Result{Stage: Compiled, Err: &StageError{"specialise", err}}
 		}
