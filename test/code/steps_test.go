@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -87,11 +88,16 @@ func steps(t *testing.T, binary, name string, n int) counts {
 	}
 	out := counts{}
 	for line := range strings.Lines(string(text)) {
-		var place string
-		var statements, times int64
-		if _, err := fmt.Sscan(line, &place, &statements, &times); err == nil {
-			out[place] += statements * times
+		words := strings.Fields(line) // the place, the number of statements, and how often they were executed
+		if len(words) != 3 {
+			continue
 		}
+		statements, err := strconv.ParseInt(words[1], 10, 64)
+		times, err2 := strconv.ParseInt(words[2], 10, 64)
+		if err != nil || err2 != nil {
+			t.Fatalf("no line of a profile: %q", line)
+		}
+		out[words[0]] += statements * times
 	}
 	return out
 }
