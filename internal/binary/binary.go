@@ -20,6 +20,7 @@ import (
 	"github.com/startrace/startrace/internal/locate"
 	"github.com/startrace/startrace/internal/naming"
 	"github.com/startrace/startrace/internal/signature"
+	"github.com/startrace/startrace/internal/sourcefunc"
 	"github.com/startrace/startrace/internal/usertypes"
 )
 
@@ -156,6 +157,8 @@ type Finder struct {
 	locals  map[string]*locals.Finder
 	// names are those of the source files of these.
 	names sourceNames
+	// asked are functions of the debug information of these that were asked for, by their names.
+	asked map[string]map[string][]*sourcefunc.Function
 }
 
 // Close closes the files.
@@ -192,6 +195,7 @@ func (f *Finder) Forget(path string) error {
 	delete(f.lines, path)
 	delete(f.locals, path)
 	delete(f.names, path)
+	delete(f.asked, path)
 	return errors.Join(append(errs, e.Close())...)
 }
 

@@ -117,7 +117,7 @@ func (f *Finder) inSource(e *elffile.File, at *File, q Query) ([]*sourcefunc.Fun
 		ask.Text = q.Pattern
 	}
 	if q.Source == "" {
-		found, err := sourcefunc.Find(table.Data(), ask)
+		found, err := f.find(at.Path, table.Data(), ask)
 		if err != nil {
 			at.Lost = damagedInfo
 			return nil, nil // the functions are known all the same
@@ -135,6 +135,36 @@ func (f *Finder) inSource(e *elffile.File, at *File, q Query) ([]*sourcefunc.Fun
 		return nil, inSourceLost(table.Data(), f.notInSource(table.Data(), at, q))
 	}
 	return found, nil
+}
+
+// find gives the functions of a program that are wanted in any source file. They are the caller's own: it leaves some
+// of their bodies and copies out. Scripts ask for one function in several probes, and a search walks over all of the
+// debug information: what a name means is kept. What a pattern means can be the whole program, and is not.
+func (f *Finder) find(path string, d *dwarfinfo.Data, q sourcefunc.Query) ([]*sourcefunc.Function, error) {
+	if q.Text == "" {
+		return sourcefunc.Find(d, q)
+	}
+	found, ok := f.asked[path][q.Text]
+	if !ok {
+		var err error
+		if found, err = sourcefunc.Find(d, q); err != nil {
+			return nil, err
+		}
+		if f.asked == nil {
+			f.asked = map[string]map[string][]*sourcefunc.Function{}
+		}
+		if f.asked[path] == nil {
+			f.asked[path] = map[string][]*sourcefunc.Function{}
+		}
+		f.asked[path][q.Text] = found
+	}
+	own := make([]*sourcefunc.Function, len(found))
+	for i, fn := range found {
+		one := *fn
+		one.Bodies, one.Copies = slices.Clone(fn.Bodies), slices.Clone(fn.Copies)
+		own[i] = &one
+	}
+	return own, nil
 }
 
 // sourceFiles are those of a name or pattern.
