@@ -152,25 +152,30 @@ func TestPartsAtTheStart(t *testing.T) {
 	}
 }
 
-// atTheStart compares each part at the entry, by a probe there, with the start of the call, by its end.
+// atTheStart compares each part at the entry, by a probe there, with the start of the call, by its end. One script has
+// the probes of all parts, each with an expression of its own; NUMBER tells their lines apart.
 func atTheStart(t *testing.T, binary, function string, parts []string) {
 	t.Helper()
 	const probes = `
-probe("uprobe:BIN:FN", lambda e: print("entry", [e.args.PART]))
-probe("ufunc:BIN:FN", lambda e: print("handler", [e.start.args.PART]))
-probe("ufunc:BIN:FN", lambda e: print("kernel", [e.part]), kernel = lambda e: record(part = e.start.args.PART))
+probe("uprobe:BIN:FN", lambda e: print("entry-NUMBER", [e.args.PART]))
+probe("ufunc:BIN:FN", lambda e: print("handler-NUMBER", [e.start.args.PART]))
+probe("ufunc:BIN:FN", lambda e: print("kernel-NUMBER", [e.part]), kernel = lambda e: record(part = e.start.args.PART))
 def handle_NUMBER(e):
     a = e.start.args
-    print("named", [a.PART])
+    print("named-NUMBER", [a.PART])
 probe("ufunc:BIN:FN", handle_NUMBER)
 `
+	var text strings.Builder
 	for i, part := range parts {
 		filled := strings.NewReplacer("BIN", binary, "FN", function, "PART", part, "NUMBER", fmt.Sprint(i))
-		text := filled.Replace(probes)
-		seen := byFirstWord(startrace(t, "-q", script(t, text), "-c", binary).ok(t).stdout)
-		want := strings.Join(seen["entry"], " ")
+		text.WriteString(filled.Replace(probes))
+	}
+	seen := byFirstWord(startrace(t, "-q", script(t, text.String()), "-c", binary).ok(t).stdout)
+	for i, part := range parts {
+		of := func(way string) string { return strings.Join(seen[fmt.Sprintf("%s-%d", way, i)], " ") }
+		want := of("entry")
 		for _, way := range []string{"handler", "kernel", "named"} {
-			if got := strings.Join(seen[way], " "); want == "" || strings.Contains(want, "<") || got != want {
+			if got := of(way); want == "" || strings.Contains(want, "<") || got != want {
 				t.Errorf("%s, %s: got %s, want %s", part, way, got, want)
 			}
 		}
