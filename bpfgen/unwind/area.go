@@ -155,8 +155,9 @@ func (s *step) file(start *ir.Value, entered *ir.Block) {
 	s.Jump(entered, s.Imm(ir.OpXor, s.areaWord(areaKey+wire.UnwindFileInode/8), wire.UnwindAsk))
 }
 
-// pythonOf notes that frames of Python are left out, if the code from first on has an interpreter and the table does not
-// say yet where that has them. The table says it of a library that was loaded, of which the kernel is asked each time.
+// pythonOf notes that frames of Python are left out, if the code from first on has an interpreter and the table does
+// not say yet where that has them. The table says it of a library that was loaded, too, of which the kernel is asked
+// each time.
 func (s *step) pythonOf(first, size, is *ir.Value) {
 	evaluator := python{s}.where(wire.PythonEval)
 	unsaid := s.Cmp(ir.UGE, s.Op(ir.OpSub, evaluator, first), size)
