@@ -10,7 +10,7 @@ import (
 // A function that is asked for again is not looked for again, is the same whatever the first caller made of the answer,
 // and is forgotten with its file.
 func TestAskedAgain(t *testing.T) {
-	path := need.Built(t, "gcc -g -O2", "asked.c", `
+	path := need.Built(t, compiler(t)+" -g -O2", "asked.c", `
 static inline int twice(int n) { __asm__ volatile("nop"); return 2 * n; }
 int main(int argc, char **argv) { (void)argv; return twice(argc) + twice(argc + 3); }
 `)

@@ -84,9 +84,9 @@ func (p *patience) event(at uint64) {
 	p.last = at
 }
 
-// count is a step of the alarm, at a time.
-func (p *patience) count(now uint64) {
-	p.noteStall(max(p.seen.Swap(now), p.deadline), now)
+// count is a step of the alarm for a deadline, at a time.
+func (p *patience) count(now, deadline uint64) {
+	p.noteStall(max(p.seen.Swap(now), deadline), now)
 	p.steps.Add(1)
 }
 
@@ -176,7 +176,7 @@ func (t *List) setAlarm() {
 	}
 	now := t.now()
 	t.alarm = &alarm{}
-	t.alarm.after(time.Duration(max(next, now)-now), func() { t.count(t.now()) })
+	t.alarm.after(time.Duration(max(next, now)-now), func() { t.count(t.now(), next) })
 }
 
 // An alarm counts the steps behind one deadline.

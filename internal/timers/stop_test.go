@@ -47,7 +47,7 @@ func (r *run) passes(d uint64) {
 			r.begun, r.counted = deadline, 0
 		}
 		if each := ms + r.late; r.clock >= r.begun+r.counted*each {
-			r.timers.count(r.clock)
+			r.timers.count(r.clock, r.begun)
 			r.counted = (r.clock-r.begun)/each + 1 // a stop is one step
 		}
 	}
