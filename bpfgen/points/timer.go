@@ -36,7 +36,10 @@ func readTimer(p *plan.Pattern, everyCPU bool) *Timer {
 		return &Timer{Clock: tree.Clock{EveryCPU: everyCPU, Freq: hz}}
 	}
 	d, err := duration.Parse(form)
-	if err != nil || d <= 0 {
+	if err == nil && d == 0 {
+		refusal.Wrong(p.Pos, "%s: the time from one event to the next is 1ns or more, such as interval:100ms", p.Text)
+	}
+	if err != nil || d < 0 {
 		refusal.Wrong(p.Pos, "%s: want a rate or a duration: profile:99hz, interval:1s, interval:100ms", p.Text)
 	}
 	return &Timer{Clock: tree.Clock{EveryCPU: everyCPU, Period: uint64(d)}}

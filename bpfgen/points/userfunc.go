@@ -2,6 +2,7 @@ package points
 
 import (
 	"debug/dwarf"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -224,7 +225,11 @@ func endsInOrder(funcs []*Function) {
 
 // inside refuses a place in a function at which no Instruction begins, or one that the kernel does not run.
 func (s search) inside(p *plan.Pattern, at *binary.File, fn binary.Function, offset uint64) {
-	if err := s.Programs.Steps(at, fn, offset); err != nil {
+	switch err := s.Programs.Steps(at, fn, offset); {
+	case errors.Is(err, binary.ErrNotCode):
+		refusal.Wrong(p.Pos, "%s: %s+%#x is behind the code of %s: the number is in bytes from where the function "+
+			"begins", p.Text, fn.Name, offset, at.Name)
+	case err != nil:
 		refusal.Wrong(p.Pos, "%s: %s+%#x cannot be probed: it is %v", p.Text, fn.Name, offset, err)
 	}
 	if s.Unsafe {

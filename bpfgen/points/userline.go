@@ -36,6 +36,9 @@ func (s search) lines(p *plan.Pattern, l sourceLine) []*Target {
 		refusal.Wrong(p.Pos, "%s: a line is a place, and has no return: uprobe:%s", p.Text,
 			strings.Join(p.Args, ":"))
 	}
+	if l.line == 0 {
+		refusal.Wrong(p.Pos, "%s: a file has no line 0; its first line is 1", p.Text)
+	}
 	if s.Programs == nil {
 		refusal.Wrong(p.Pos, "%s: programs cannot be looked at here", p.Text)
 	}

@@ -30,6 +30,9 @@ import (
 // ErrNotFound says that there is no file of the name of a program or library.
 var ErrNotFound = locate.ErrNotFound
 
+// ErrNotCode says that a file has no code at an address.
+var ErrNotCode = elffile.ErrNotCode
+
 // NoProgram is what is said of a point that means the program of the process
 // which is traced, where none is.
 const NoProgram = "which program? give its path, or trace one process with -p or -c"

@@ -90,7 +90,7 @@ func SourceOf(rest string) (f SourceFunctions, ok bool) {
 func LineOf(rest string) (binary, file string, line int, ok bool) {
 	at := strings.LastIndexByte(rest, ':')
 	n, err := strconv.ParseUint(rest[at+1:], 10, 31)
-	if err != nil || at < 1 || n == 0 || strings.HasSuffix(rest[:at], ":") || strings.Contains(rest, `"`) {
+	if err != nil || at < 1 || strings.HasSuffix(rest[:at], ":") || strings.Contains(rest, `"`) {
 		return "", "", 0, false
 	}
 	fields := Split(rest[:at], 2)

@@ -84,6 +84,9 @@ func TestUserProbeErrors(t *testing.T) {
 			`in the middle of an instruction, which begins at factorial\+0x[01]: --unsafe`},
 		{"offset behind the function", path + ":factorial+0x10000",
 			`factorial ends before: it has \d+ bytes: --unsafe`},
+		{"offset behind the code", path + ":factorial+0x1000000",
+			`factorial\+0x1000000 is behind the code of .*: the number is in bytes from where the function begins`},
+		{"line 0", path + ":calls.c:0", `calls.c:0: a file has no line 0; its first line is 1`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := startrace(t, "-e", `probe('uprobe:`+tt.point+`', lambda e: None)`, "-c", "true")
