@@ -86,7 +86,7 @@ var layers = []layer{
 		"internal/machine", "internal/memory", "internal/mistake", "internal/output", "internal/parts",
 		"internal/plan", "internal/stacks", "internal/stream", "internal/target", "internal/unwind", "internal/wire",
 		"starlark/script"},
-		[]string{ebpf, unix}},
+		[]string{ebpf}},
 	{"internal/delivery", []string{"internal/callback", "internal/eventline", "internal/output",
 		"internal/parts", "internal/stacks", "internal/stream", "internal/timers", "internal/wire",
 		"starlark/script", "starlark/value"},

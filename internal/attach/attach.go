@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/startrace/startrace/bpfgen/tree"
+	"github.com/startrace/startrace/internal/kernel"
 )
 
 // Attach attaches all programs; the message about the limit of open files (ulimit -n).
@@ -53,6 +54,11 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// LacksRights reports whether the run may not attach it: it has no right to, or the kernel is locked down.
+func (e *Error) LacksRights() bool {
+	return errors.Is(e.Err, ErrPermission) || errors.Is(e.Err, kernel.ErrLockdown)
+}
 
 // Attach attaches all programs that are not attached. A program can run as soon as it is attached, before Attach
 // returns. If one fails, those that this call attached are detached again, and the error is an *Error. It is

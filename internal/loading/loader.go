@@ -16,8 +16,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/attach"
@@ -83,7 +81,7 @@ func (l *Loader) Load(p *parts.Part) error {
 	}
 	loaded := time.Now()
 	if err := l.attach(p); err != nil {
-		return placeCrowd(p, err)
+		return placed(p, err)
 	}
 	l.sayRefused(p)
 	l.Run.Messages.Verbosef("compiled in %s, loaded in %s, attached in %s",
@@ -296,25 +294,26 @@ func (l *Loader) sayRefused(p *parts.Part) {
 	}
 }
 
-// A crowdError is a point that has no room for the program of a probe.
-type crowdError struct {
+// An attachError is that of a program that could not be attached, at the place of its probe.
+type attachError struct {
 	error
 	pos plan.Pos // of the probe
 }
 
-func (e *crowdError) Error() string   { return e.pos.String() + ": " + e.error.Error() }
-func (e *crowdError) Place() plan.Pos { return e.pos }
-func (e *crowdError) Unwrap() error   { return e.error }
+func (e *attachError) Error() string   { return e.pos.String() + ": " + e.error.Error() }
+func (e *attachError) Place() plan.Pos { return e.pos }
+func (e *attachError) Unwrap() error   { return e.error }
 
-// placeCrowd says by which probe a point had more programs than it can run.
-func placeCrowd(p *parts.Part, err error) error {
+// placed says by which probe of the script a program could not be attached. What the run may not do has no place, and
+// neither has a probe of the library.
+func placed(p *parts.Part, err error) error {
 	var at *attach.Error
-	if !errors.As(err, &at) || !errors.Is(err, unix.E2BIG) {
+	if !errors.As(err, &at) || at.LacksRights() {
 		return err
 	}
 	for _, probe := range p.Plan.Probes {
-		if probe.ID == at.Program.Probe {
-			return &crowdError{err, probe.Pos}
+		if probe.ID == at.Program.Probe && !plan.OfLibrary(probe.Pos) {
+			return &attachError{err, probe.Pos}
 		}
 	}
 	return err
