@@ -80,10 +80,11 @@ func addSystem(a *archive, k fetched) {
 }
 
 // mounts are made in this order, by busybox under its other names. What a kernel lacks is left out: the tests say what
-// they need.
+// they need. The kernel gives the root half of the memory, which the binaries of the tests fill nearly: it may have more.
 const mounts = `
 /bin/busybox --install -s /bin
 mount -t proc proc /proc
+mount -o remount,size=80% /
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
 ln -s /proc/self/fd /dev/fd
