@@ -80,7 +80,8 @@ func addSystem(a *archive, k fetched) {
 }
 
 // mounts are made in this order, by busybox under its other names. What a kernel lacks is left out: the tests say what
-// they need. The kernel gives the root half of the memory, which the binaries of the tests fill nearly: it may have more.
+// they need. The kernel gives the root half of the memory, which the binaries of the tests nearly fill: it may have
+// more.
 const mounts = `
 /bin/busybox --install -s /bin
 mount -t proc proc /proc
