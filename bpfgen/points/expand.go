@@ -20,7 +20,7 @@ func (s search) expand(list []plan.Point, pos plan.Pos) []*Target {
 		out = append(out, s.expandOne(p)...)
 	}
 	if len(list) > 1 {
-		out = distinct(out)
+		out = distinct(s, out)
 	}
 	if len(out) == 0 && !s.Late && !s.waiting() {
 		refusal.Wrong(pos, "this probe has no points")
@@ -162,11 +162,11 @@ func (s search) unchanging() search {
 }
 
 // distinct leaves out of the targets of a list the points that those before have.
-func distinct(list []*Target) (out []*Target) {
-	seen := map[string]bool{}
+func distinct(s search, list []*Target) (out []*Target) {
+	seen := &pointSet{map[string]string{}, func(t *Target, same []alias) { tellAliases(s, t, same) }}
 	for _, t := range list {
 		if calls, is := t.Source.(*SystemCalls); is && len(t.Arms) == 0 && calls.All {
-			seen[otherCalls] = true
+			seen.once(otherCalls)
 		}
 	}
 	for _, t := range list {
@@ -175,4 +175,17 @@ func distinct(list []*Target) (out []*Target) {
 		}
 	}
 	return out
+}
+
+// tellAliases tells that a list has functions of a target already, under other names.
+func tellAliases(s search, t *Target, same []alias) {
+	tell := s.warnf
+	if strings.ContainsAny(t.Text, "*?[") {
+		tell = s.notef
+	}
+	var all []string
+	for _, a := range same {
+		all = append(all, oneFunction(a.name, a.other))
+	}
+	tell(t.Pos, "%s: %s", t.Text, strings.Join(all, "; "))
 }

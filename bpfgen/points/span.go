@@ -54,4 +54,4 @@ func (s *Span) ArgCount(facts *kernel.Facts) (n int) {
 	return n
 }
 
-func (*Span) first(*Target, map[string]bool) bool { return true }
+func (*Span) first(*Target, *pointSet) bool { return true }

@@ -77,15 +77,15 @@ func (s search) knownCalls(list []kernel.Syscall) []kernel.Syscall {
 	})
 }
 
-func (s *SystemCalls) first(_ *Target, seen map[string]bool) bool {
+func (s *SystemCalls) first(_ *Target, seen *pointSet) bool {
 	switch {
 	case s.All:
-		return once(seen, "all of "+otherCalls)
-	case seen[otherCalls]:
+		return seen.once("all of " + otherCalls)
+	case seen.has(otherCalls):
 		return false
 	}
 	s.List = slices.DeleteFunc(slices.Clone(s.List), func(sc kernel.Syscall) bool {
-		return !once(seen, fmt.Sprint("system call ", sc.Nr, sc.Name))
+		return !seen.once(fmt.Sprint("system call ", sc.Nr, sc.Name))
 	})
 	return len(s.List) > 0
 }

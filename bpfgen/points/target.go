@@ -19,7 +19,7 @@ type Source interface {
 	// file is the file of programs that the points are in, "" where they are in none.
 	file() string
 	// first leaves out the points that are in a set, puts the others there, and reports whether any is left.
-	first(t *Target, seen map[string]bool) bool
+	first(t *Target, seen *pointSet) bool
 	// single gives the targets of its functions one by one, for programs that cannot be shared.
 	single(t *Target) []*Target
 	// wholeFunction is the name of the one function of the kernel that it is; "": it is something else.

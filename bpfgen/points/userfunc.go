@@ -171,8 +171,7 @@ func (s search) tellNames(p *plan.Pattern, name string, list []binary.Function) 
 		if n++; n == 1 {
 			first = fn
 		}
-		same = append(same, fmt.Sprintf("%s and %s are one function: e.func is %s", fn.Name,
-			strings.Join(fn.Others, ", "), fn.Name))
+		same = append(same, oneFunction(fn.Name, strings.Join(fn.Others, ", ")))
 	}
 	switch {
 	case n == 0:

@@ -17,7 +17,7 @@ int main(void) { return orig(1) - alias1(1); }
 //
 // > A function with several names is one point.
 // > `e.func` is the name that the script wrote.
-// > Of several names in `{a,b}` it is the first, with a warning.
+// > Of several names in `{a,b}`, or in the points of one probe, it is the first, with a warning.
 // > Behind `*` it is the name with the fewest underscores in front, and of several such names the first by the
 // > alphabet.
 func TestFunctionNames(t *testing.T) {
@@ -52,5 +52,33 @@ int second2(int a) __attribute__((alias("second")));
 		"second and second2 are one function: e.func is second"
 	if !strings.Contains(e.stderr, want) {
 		t.Errorf("got %s, want %s", e.stderr, want)
+	}
+}
+
+// A list of points warns as braces do, in the words of braces: the name that the script wrote second is never e.func.
+func TestAliasesInLists(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "gcc -O1", "alias3.c", aliasSource)
+	for _, list := range []struct{ first, second, name, want string }{
+		{"uprobe:%orig", "uprobe:%alias1", "orig", "warning: uprobe:%alias1: orig and alias1 are one function"},
+		{"uprobe:%_alias", "uprobe:%{orig,alias1}", "_alias", "warning: uprobe:%{orig,alias1}: _alias and orig are"},
+		{"uretprobe:%alias1", "uretprobe:%orig", "alias1", "warning: uretprobe:%orig: alias1 and orig are one"},
+		{"ufunc:%orig", "ufunc:%_alias", "orig", "warning: ufunc:%_alias: orig and _alias are one function"},
+		{"ufunc:%*ali*", "ufunc:%_alias", "alias1", "warning: ufunc:%_alias: alias1 and _alias are one function"},
+		{"ufunc:%_alias", "ufunc:%*li*", "_alias", "ufunc:%*li*: _alias and alias1 are one function"},
+		{"ufunc:%orig", "ufunc:%ori*", "orig", ""},
+		{"ufunc:%orig", "ufunc:%orig", "orig", ""},
+		{"uprobe:%orig", "ufunc:%orig", "orig", ""},
+	} {
+		in := func(s string) string { return strings.ReplaceAll(s, "%", binary+":") }
+		e := startrace(t, script(t, `probe(["`+in(list.first)+`", "`+in(list.second)+`"], lambda e: print(e.func))`),
+			"-v", "-c", binary).ok(t)
+		if strings.Trim(strings.ReplaceAll(e.stdout, list.name, ""), "\n") != "" {
+			t.Errorf("%v: got %s", list, e.stdout)
+		}
+		told := strings.Join(strings.Fields(e.stderr), " ")
+		if list.want == "" && strings.Contains(told, "one function") || !strings.Contains(told, in(list.want)) {
+			t.Errorf("%v: got %s", list, e.stderr)
+		}
 	}
 }
