@@ -58,7 +58,13 @@ func (d Diags) Sorted() Diags {
 		return cmp.Or(strings.Compare(a.Pos.Filename(), b.Pos.Filename()),
 			cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col))
 	})
-	return slices.CompactFunc(d, func(a, b Diag) bool { return a.Error() == b.Error() }).oncePerLack()
+	said := map[string]bool{}
+	return slices.DeleteFunc(d, func(one Diag) bool {
+		text := one.Error()
+		known := said[text]
+		said[text] = true
+		return known
+	}).oncePerLack()
 }
 
 // oncePerLack keeps the first of those that lack the same, which says how many there are.

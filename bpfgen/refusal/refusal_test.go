@@ -68,6 +68,20 @@ func TestDiags(t *testing.T) {
 	}
 }
 
+// Points in turn say one of two things of one place: each is said once, in the order in which they came up.
+func TestDiagsInTurn(t *testing.T) {
+	var d refusal.Diags
+	for range 3 {
+		d.Add(at(4), "an argument")
+		d.Add(at(4), "a field")
+		d.Add(at(2), "another place")
+	}
+	want := "t.star:2:1: another place\nt.star:4:1: an argument\nt.star:4:1: a field"
+	if got := d.Sorted().Error(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestNear(t *testing.T) {
 	for name, want := range map[string]string{"pidd": " (did you mean pid?)", "zzzzzz": ""} {
 		if got := refusal.Near(name, []string{"comm", "pid"}); got != want {
