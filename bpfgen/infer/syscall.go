@@ -23,8 +23,12 @@ func (pr *probe) systemCalls(t *points.Target, s *points.SystemCalls) {
 	numberStarts(pr, span)
 	span.Check, span.Exempt = pr.u.spanCheck(s)
 	w := &syscallWalk{pr: pr, t: t, of: s, span: span,
-		enter: pr.syscallProgram(t, id, tree.SyscallEnter{Exact: s.Exact}, "in"),
-		exit:  pr.syscallProgram(t, id, tree.SyscallExit{Exact: s.Exact}, "out")}
+		enter:  pr.syscallProgram(t, id, tree.SyscallEnter{Exact: s.Exact}, "in"),
+		exit:   pr.syscallProgram(t, id, tree.SyscallExit{Exact: s.Exact}, "out"),
+		others: slices.ContainsFunc(s.List, func(sc kernel.Syscall) bool { return sc.Entry != kernel.EntryNative })}
+	if names := t.Names(); len(names) == 1 {
+		w.only = strings.TrimPrefix(names[0], "syscall:")
+	}
 	for i := range s.List {
 		w.one(&s.List[i])
 	}
@@ -96,6 +100,9 @@ type syscallWalk struct {
 	span *tree.Span
 	// enter and exit are the programs at the begin and the end of all calls; each has a part for each variant.
 	enter, exit *tree.Program
+	// only is the name of all the calls, "" where they have several. others: some are not of the native interface.
+	only   string
+	others bool
 	// variants are those made so far. A call joins the first of which it answers all questions alike.
 	variants []*variant
 }
@@ -239,11 +246,11 @@ func (w *syscallWalk) event(v *variant, b *body, startEv *event) *event {
 // named is the system call by name: a constant if there is only one, else
 // its number, which readers see as text.
 func (w *syscallWalk) named(label, prefix string, pos plan.Pos) val {
-	if list := w.t.Names(); len(list) == 1 {
-		return strVal(prefix + strings.TrimPrefix(list[0], "syscall:"))
+	if w.only != "" {
+		return strVal(prefix + w.only)
 	}
 	e := syscallNr(pos)
-	if slices.ContainsFunc(w.of.List, func(sc kernel.Syscall) bool { return sc.Entry != kernel.EntryNative }) {
+	if w.others {
 		e.Str = "syscall_name"
 	}
 	e.Type.Label = label
@@ -310,9 +317,7 @@ func (w *syscallWalk) countSeen(b *body, filtered bool) {
 	}
 	pos := w.pr.p.Pos
 	count := &tree.Stmt{Op: tree.SCount, Int: int64(tree.SiteSeen), Pos: pos}
-	if w.of.All || !slices.ContainsFunc(w.of.List, func(sc kernel.Syscall) bool {
-		return sc.Entry != kernel.EntryNative
-	}) {
+	if w.of.All || !w.others {
 		b.emit(count)
 		return
 	}

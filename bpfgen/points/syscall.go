@@ -41,10 +41,12 @@ func (s search) syscalls(p *plan.Pattern) []*Target {
 // names has those of other interfaces once.
 func (s *SystemCalls) names(t *Target) (out []string) {
 	provider, _, _ := strings.Cut(t.Text, ":")
+	known := map[string]bool{}
 	for _, sc := range s.List {
-		if name := provider + ":" + sc.Name; sc.Entry == kernel.EntryNative || !slices.Contains(out, name) {
-			out = append(out, name)
+		if sc.Entry == kernel.EntryNative || !known[sc.Name] {
+			out = append(out, provider+":"+sc.Name)
 		}
+		known[sc.Name] = true
 	}
 	return out
 }
