@@ -3,14 +3,37 @@ package attach
 import (
 	"errors"
 	"slices"
+	"time"
 )
 
 // Programs are detached: of a probe, of a file, all at the end (Disable, Close).
 
-// DetachProbe detaches the programs of one probe. They stay loaded, and AttachProbe attaches them again. It does not
-// wait for runs of the programs that go on, nor for the kernel to release perf events.
-func (l *Loaded) DetachProbe(probe int) {
-	l.detach(l.selected(func(p *program) bool { return p.Probe == probe }))
+// longestDetach is how long DetachProbe waits for the kernel. A function of a program takes it some 20 ms, and a
+// tracepoint up to 80 ms, of which some are taken off at a time.
+const longestDetach = time.Second
+
+// drainEvery is how often the ring is drained while DetachProbe waits. The largest rates fill it in some 100 ms.
+const drainEvery = 5 * time.Millisecond
+
+// DetachProbe detaches the programs of one probe. They stay loaded, and AttachProbe attaches them again. None of them
+// runs any more then, unless the kernel takes longer than longestDetach for them, as for hundreds of tracepoints. The
+// error is that of Options.Drain: what programs send meanwhile is taken from the ring.
+func (l *Loaded) DetachProbe(probe int) error {
+	released := l.detach(l.selected(func(p *program) bool { return p.Probe == probe }))
+	drain := time.NewTicker(drainEvery)
+	defer drain.Stop()
+	for end := time.After(longestDetach); ; {
+		select {
+		case <-released:
+			return nil
+		case <-end:
+			return nil
+		case <-drain.C:
+			if err := l.opts.drain(); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // Files are the files of programs in which a probe has points, or any probe by -1.
@@ -56,10 +79,11 @@ func (l *Loaded) Attached(probe int) bool {
 func (l *Loaded) Disable() { l.detach(l.selected(func(*program) bool { return true })) }
 
 // detach detaches programs in the order opposite to attaching, as attach.go says. Those that take long are closed in
-// the background, in any order.
-func (l *Loaded) detach(programs []*program) {
+// the background, in any order; released is closed when they are.
+func (l *Loaded) detach(programs []*program) (released <-chan struct{}) {
 	l.pairsUntil(programs)
 	spanCalls{l}.until(programs)
+	var slow []func() error
 	for _, p := range slices.Backward(programs) {
 		l.keepUnseen(p, p.points)
 		for _, pt := range p.points {
@@ -67,12 +91,13 @@ func (l *Loaded) detach(programs []*program) {
 			if pt.kind == rawPoint {
 				l.closing.keep(l.release(pt))
 			} else {
-				l.closing.later(func() error { return l.release(pt) })
+				slow = append(slow, func() error { return l.release(pt) })
 			}
 		}
 		p.detached = p.detached || p.points != nil
 		p.points, p.waits = nil, false
 	}
+	return l.closing.later(slow...)
 }
 
 // release gives back what keeps a program attached.

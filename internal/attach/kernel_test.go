@@ -240,7 +240,9 @@ func TestProbesOneByOne(t *testing.T) {
 	l := attached(t, unitOf(
 		tree.Attach{Way: tree.SyscallEnter{}},
 		tree.Attach{Way: tree.SyscallExit{}}))
-	l.DetachProbe(0)
+	if err := l.DetachProbe(0); err != nil {
+		t.Fatal(err)
+	}
 	before := counts(l)
 	getppid(500)
 	if after := counts(l); after[0] != before[0] || after[1] < before[1]+500 {
@@ -260,7 +262,9 @@ func TestProbesOneByOne(t *testing.T) {
 func TestAttachAgainAtOnce(t *testing.T) {
 	l := attached(t, unitOf(tree.Attach{Way: tree.Tracepoint{Group: "raw_syscalls", Name: "sys_enter"}}))
 	for range 20 {
-		l.DetachProbe(0)
+		if err := l.DetachProbe(0); err != nil {
+			t.Fatal(err)
+		}
 		if err := l.AttachProbe(0); err != nil {
 			t.Fatal(err)
 		}

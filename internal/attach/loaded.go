@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cilium/ebpf"
 
@@ -33,8 +34,8 @@ type Options struct {
 	// ReturnsAsEntries reports whether links of kprobes run programs at returns in the order in which they run at
 	// entries, as they do from 6.14 on. If it is nil, they run them the other way round.
 	ReturnsAsEntries func() bool
-	// Drain takes what programs have sent from the ring, while an iterator runs. If it is nil, what an iterator sends
-	// must fit into the ring.
+	// Drain takes what programs have sent from the ring, while an iterator runs or DetachProbe waits. If it is nil,
+	// what is sent then must fit into the ring.
 	Drain func() error
 	// Stop gives an error once the user does not want the unit any more. It is asked between two programs, as hundreds
 	// of programs take a while to load and to attach. If it is nil, nothing is stopped.
@@ -61,6 +62,14 @@ func (o *Options) stopped() error {
 		return nil
 	}
 	return o.Stop()
+}
+
+// drain takes from the ring what was sent, if there is somebody to take it.
+func (o *Options) drain() error {
+	if o.Drain == nil {
+		return nil
+	}
+	return o.Drain()
 }
 
 // A Loaded is a unit in the kernel, from Load to Close.
@@ -169,17 +178,28 @@ type closer struct {
 	errs []error
 }
 
-// later calls release in the background.
-func (c *closer) later(release func() error) {
+// later calls all releases in the background. released is closed when they have returned.
+func (c *closer) later(releases ...func() error) (released <-chan struct{}) {
 	if c.free == nil {
 		c.free = make(chan struct{}, closings)
 	}
-	free := c.free
-	c.wg.Go(func() {
-		free <- struct{}{}
-		c.keep(release())
-		<-free
-	})
+	free, all := c.free, make(chan struct{})
+	var left atomic.Int64
+	left.Store(int64(len(releases)))
+	if len(releases) == 0 {
+		close(all)
+	}
+	for _, release := range releases {
+		c.wg.Go(func() {
+			free <- struct{}{}
+			c.keep(release())
+			<-free
+			if left.Add(-1) == 0 {
+				close(all)
+			}
+		})
+	}
+	return all
 }
 
 // keep notes an error, if it is one, for wait.

@@ -52,10 +52,8 @@ const sentAtOnce = 64
 func (l *Loaded) readThrough(objects io.Reader) error {
 	var buf [8 * sentAtOnce]byte
 	for {
-		if l.opts.Drain != nil {
-			if err := l.opts.Drain(); err != nil {
-				return err
-			}
+		if err := l.opts.drain(); err != nil {
+			return err
 		}
 		_, err := objects.Read(buf[:])
 		switch {

@@ -225,10 +225,9 @@ func (d *Delivery) Take(p *parts.Part, rec []byte) {
 	}
 }
 
-// DrainList takes what an iterator of a part has sent so far, so that the ring has
-// room for the rest of the list. A callback can have started it, in the middle of
-// giving out records: then these wait.
-func (d *Delivery) DrainList(p *parts.Part) error {
+// DrainPart takes what a part has sent so far, so that its ring has room for what is sent while an iterator runs or the
+// kernel takes programs off. A callback can have begun that, in the middle of giving out records: then these wait.
+func (d *Delivery) DrainPart(p *parts.Part) error {
 	if !d.flushing || p.Reader == nil {
 		return d.Drain()
 	}

@@ -38,7 +38,8 @@ type Needs struct {
 	Parts *parts.Parts
 	// Frames names the addresses of stacks.
 	Frames *stacks.Names
-	// Drain takes what an iterator of a part has sent so far, so that its ring has room for the rest.
+	// Drain takes what a part has sent so far, so that its ring has room for more, while an iterator sends or the
+	// kernel takes programs off.
 	Drain func(*parts.Part) error
 	// Aside does work that takes long, and does not wait for its end once nobody wants that.
 	Aside func(work func() error) error

@@ -67,7 +67,9 @@ func (c *control) Enable() error {
 // Disable detaches it for a while.
 func (c *control) Disable() error {
 	for p := range c.of.parts.Of(c.probe) {
-		p.Loaded.DetachProbe(c.probe)
+		if err := p.Loaded.DetachProbe(c.probe); err != nil {
+			return err
+		}
 	}
 	c.of.spans.Disable(c.probe, true)
 	return nil

@@ -63,8 +63,10 @@ func (c *change) replace() {
 		c.replaced[i] = -1
 		for part := range c.l.s.loaded.parts.Of(id) {
 			if part.Loaded.Attached(id) {
-				part.Loaded.DetachProbe(id)
 				c.replaced[i] = id
+				if err := part.Loaded.DetachProbe(id); err != nil {
+					c.l.Report(err)
+				}
 			}
 		}
 		c.stopped = append(c.stopped, id)

@@ -109,7 +109,7 @@ func (s *session) makeDelivery() {
 // before the containers that have them, the ring before what makes programs send.
 func (s *session) makeLoader() {
 	l := loading.New(loading.Needs{Messages: s.messages, Machine: s.machine, Host: s.host, Target: s.target,
-		Bell: s.bell, Parts: &s.loaded.parts, Frames: s.loaded.frames, Drain: s.delivery.DrainList, Aside: s.aside,
+		Bell: s.bell, Parts: &s.loaded.parts, Frames: s.loaded.frames, Drain: s.delivery.DrainPart, Aside: s.aside,
 		Unwanted: s.unwanted, Fit: func() error { return s.budget.Fit() }})
 	s.cgroup, s.cpus = changes.NewCgroup(l), changes.NewCPUs(l)
 	l.Binders = []func(*parts.Part) error{
