@@ -12,6 +12,7 @@ import (
 	"github.com/startrace/startrace/internal/locals"
 	"github.com/startrace/startrace/internal/location"
 	"github.com/startrace/startrace/internal/sourceline"
+	"github.com/startrace/startrace/test/debuginfo"
 	"github.com/startrace/startrace/test/need"
 )
 
@@ -62,10 +63,8 @@ type seen struct{ places, variables, known int }
 // look finds the places of all lines, and the variables at each.
 func look(t *testing.T, s map[string][]byte, addr uint64) (n seen) {
 	t.Helper()
-	d, err := dwarfinfo.Open(func(name string) (dwarfinfo.Section, error) {
-		return dwarfinfo.Section{Reader: bytes.NewReader(s[name]), Size: int64(len(s[name]))}, nil
-	}, dwarfinfo.Others{})
-	if err != nil || d == nil {
+	d := debuginfo.Damaged(s)
+	if d == nil {
 		return n
 	}
 	frames, err := callframe.Read("amd64", s[".eh_frame"], addr, nil)

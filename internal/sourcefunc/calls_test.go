@@ -17,6 +17,7 @@ import (
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/sourcefunc"
+	"github.com/startrace/startrace/test/debuginfo"
 	"github.com/startrace/startrace/test/need"
 )
 
@@ -69,10 +70,8 @@ func read(t *testing.T, command ...string) (s sections, low, high uint64) {
 }
 
 func (s sections) calls() *sourcefunc.Calls {
-	d, err := dwarfinfo.Open(func(name string) (dwarfinfo.Section, error) {
-		return dwarfinfo.Section{Reader: bytes.NewReader(s[name]), Size: int64(len(s[name]))}, nil
-	}, dwarfinfo.Others{})
-	if err != nil || d == nil {
+	d := debuginfo.Damaged(s)
+	if d == nil {
 		return nil
 	}
 	return sourcefunc.NewCalls(d)

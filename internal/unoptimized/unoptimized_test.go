@@ -1,9 +1,7 @@
 package unoptimized_test
 
 import (
-	"bytes"
 	"debug/dwarf"
-	"debug/elf"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +9,7 @@ import (
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/unoptimized"
+	"github.com/startrace/startrace/test/debuginfo"
 	"github.com/startrace/startrace/test/need"
 )
 
@@ -148,7 +147,7 @@ int main(int argc, char **argv) { return other(argc) + same(argc); }
 // judged gives what is said of the functions of a program's own source, by their names.
 func judged(t *testing.T, path string) map[string]bool {
 	t.Helper()
-	d := opened(t, path)
+	d := debuginfo.Of(t, path)
 	j := unoptimized.New(d)
 	units, err := d.Units()
 	if err != nil {
@@ -182,25 +181,4 @@ func judged(t *testing.T, path string) map[string]bool {
 		t.Errorf("%s: no main among %v", path, out)
 	}
 	return out
-}
-
-func opened(t *testing.T, path string) *dwarfinfo.Data {
-	t.Helper()
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = f.Close() })
-	d, err := dwarfinfo.Open(func(name string) (dwarfinfo.Section, error) {
-		s := f.Section(name)
-		if s == nil {
-			return dwarfinfo.Section{}, nil
-		}
-		b, err := s.Data()
-		return dwarfinfo.Section{Reader: bytes.NewReader(b), Size: int64(len(b))}, err
-	}, dwarfinfo.Others{})
-	if err != nil || d == nil {
-		t.Fatalf("%s: %v, %v", path, d, err)
-	}
-	return d
 }

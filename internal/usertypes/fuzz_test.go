@@ -10,6 +10,7 @@ import (
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/test/debuginfo"
 	"github.com/startrace/startrace/test/need"
 	"github.com/startrace/startrace/test/smallkernel"
 )
@@ -49,11 +50,8 @@ func TestMutated(t *testing.T) {
 // walked asks for the types of all entries, and follows pointers and fields.
 func walked(t *testing.T, sections map[string][]byte) {
 	t.Helper()
-	data, err := dwarfinfo.Open(func(name string) (dwarfinfo.Section, error) {
-		b := sections[name]
-		return dwarfinfo.Section{Reader: bytes.NewReader(b), Size: int64(len(b))}, nil
-	}, dwarfinfo.Others{})
-	if err != nil || data == nil {
+	data := debuginfo.Damaged(sections)
+	if data == nil {
 		return
 	}
 	btf, err := kernel.ParseBTF(smallkernel.BTF(t, smallkernel.Types()...))

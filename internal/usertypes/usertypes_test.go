@@ -1,15 +1,14 @@
 package usertypes
 
 import (
-	"bytes"
 	"debug/dwarf"
-	"debug/elf"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/test/debuginfo"
 	"github.com/startrace/startrace/test/need"
 	"github.com/startrace/startrace/test/smallkernel"
 )
@@ -17,22 +16,7 @@ import (
 // read gives the types of a program, and the place of each variable's type by its name.
 func read(t *testing.T, path string) (*kernel.BTF, *Types, map[string]dwarf.Offset) {
 	t.Helper()
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = f.Close() })
-	data, err := dwarfinfo.Open(func(name string) (dwarfinfo.Section, error) {
-		s := f.Section(name)
-		if s == nil {
-			return dwarfinfo.Section{}, nil
-		}
-		b, err := s.Data()
-		return dwarfinfo.Section{Reader: bytes.NewReader(b), Size: int64(len(b))}, err
-	}, dwarfinfo.Others{})
-	if err != nil || data == nil {
-		t.Fatal(data, err)
-	}
+	data := debuginfo.Of(t, path)
 	btf, err := kernel.ParseBTF(smallkernel.BTF(t, smallkernel.Types()...))
 	if err != nil {
 		t.Fatal(err)
