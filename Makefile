@@ -30,7 +30,7 @@ CONCURRENT = $(addprefix ./internal/,session/... changes delivery ending loading
 
 # What runs programs of arm64, and the packages in which the architecture can matter.
 EMULATOR ?= qemu-aarch64-static
-EMULATED = ./bpfgen/... ./starlark/... ./builtins $(addprefix ./internal/,attach binary elffile gofunc kernel locate \
+EMULATED = ./bpfgen/... ./starlark/... ./builtins $(addprefix ./internal/,attach binary ctypes elffile gofunc kernel locate \
 	mapping procs stream symbols usdt wire)
 
 .PHONY: all install workload lint format vet staticcheck quick short test race test-vm test-vm-arm64 test-vm-short \

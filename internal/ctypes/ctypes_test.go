@@ -1,11 +1,11 @@
 package ctypes
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -140,18 +140,42 @@ func place(t *testing.T, btf *kernel.BTF, id kernel.TypeID, p path) string {
 	return fmt.Sprint("bits ", bits, " ", width)
 }
 
-// Structs and unions are laid out as a compiler does it.
+// Structs and unions are laid out as a compiler does it, for the architecture that it builds for.
 //
 // > They are laid out as the C compilers of the machine do it, with bit-fields, anonymous members, `packed` and
 // > `aligned(n)`.
 func TestLayouts(t *testing.T) {
 	need.Sources(t, "../..")
-	for _, compiler := range []string{"gcc", "clang"} {
-		t.Run(compiler, func(t *testing.T) { compared(t, compiler, 300) })
+	for _, c := range []struct{ compiler, runner string }{
+		{"gcc", ""}, {"clang", ""}, {"aarch64-linux-gnu-gcc -static", "qemu-aarch64-static"},
+	} {
+		t.Run(c.compiler, func(t *testing.T) { compared(t, c.compiler, c.runner, 300) })
 	}
 }
 
-func compared(t *testing.T, compiler string, n int) {
+// output is what a program prints that a compiler has made, and the architecture that it is for. A runner, if it is not
+// "", runs programs of that architecture on others.
+func output(t *testing.T, compiler, runner, source string) (arch string, lines []string) {
+	t.Helper()
+	built := need.Built(t, compiler+" -w", "layout.c", source)
+	f, err := elf.Open(built)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	command := exec.Command(built)
+	if runner != "" {
+		command = exec.Command(need.Program(t, runner), built)
+	}
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	arch = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64"}[f.Machine]
+	return arch, strings.Split(strings.TrimSpace(string(out)), "\n")
+}
+
+func compared(t *testing.T, compiler, runner string, n int) {
 	m := &maker{r: rand.New(rand.NewPCG(1, 2))}
 	program := "#include <stdio.h>\n#include <stddef.h>\n#include <string.h>\n" + before
 	program += `static void bits(const unsigned char *p, size_t n) {
@@ -187,13 +211,9 @@ func compared(t *testing.T, compiler string, n int) {
 		all[name] = m.paths
 	}
 	program += "int main(void) {\n" + asks + "	return 0;\n}\n"
-	out, err := exec.Command(need.Built(t, compiler+" -w", "layout.c", program)).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	arch, lines := output(t, compiler, runner, program)
 	btf := small(t)
-	types, _, err := Read(btf, runtime.GOARCH, text)
+	types, _, err := Read(btf, arch, text)
 	if err != nil {
 		t.Fatal(err)
 	}
