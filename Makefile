@@ -30,8 +30,8 @@ CONCURRENT = $(addprefix ./internal/,session/... changes delivery ending loading
 
 # What runs programs of arm64, and the packages in which the architecture can matter.
 EMULATOR ?= qemu-aarch64-static
-EMULATED = ./bpfgen/... ./starlark/... ./builtins $(addprefix ./internal/,attach binary ctypes elffile gofunc kernel locate \
-	mapping procs stream symbols usdt wire)
+EMULATED = ./bpfgen/... ./starlark/... ./builtins $(addprefix ./internal/,attach binary ctypes elffile gofunc \
+	kernel locate mapping procs stream symbols usdt wire)
 
 .PHONY: all install workload lint format vet staticcheck quick short test race test-vm test-vm-arm64 test-vm-short \
 	types test-all bench soak fuzz diff diff-vm mutate arm64 clean
