@@ -18,8 +18,12 @@ func (e *Env) PlanFrom(first int, c Capturer) *plan.Plan {
 	e.points = nil
 	p := &plan.Plan{StrMax: e.strMax, Stacks: e.stacks, Types: e.types}
 	for i, cont := range e.containers {
-		cont.Decl().ID, cont.Decl().Filled = i, cont.Filled()
-		p.Containers = append(p.Containers, cont.Decl())
+		decl := cont.Decl()
+		decl.ID, decl.Filled, decl.Holds = i, cont.Filled(), nil
+		if v := cont.Holds(); v != nil {
+			decl.Holds = c.Value(v)
+		}
+		p.Containers = append(p.Containers, decl)
 	}
 	points := e.pointMaker(c)
 	for i, pr := range e.probes[first:] {

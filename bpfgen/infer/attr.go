@@ -54,6 +54,9 @@ func (b attributes) attribute(x val, name string, pos plan.Pos) val {
 		}
 		return v
 	}
+	if ofText, _ := attrs.Of("string"); slices.Contains(ofText, name) {
+		untold{b.u}.likeText(x)
+	}
 	x.mustKnow()
 	if x.obj != nil {
 		return b.objAttr(x, name, pos)

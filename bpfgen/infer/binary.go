@@ -93,6 +93,9 @@ func (b operators) equal(x, y val, pos plan.Pos) cond {
 
 // equalHere is x == y. Values of different kinds are not equal, as in Starlark.
 func (b operators) equalHere(x, y val, pos plan.Pos) cond {
+	if x.asked != nil || y.asked != nil {
+		return untold{b.u}.compared(b.body, x, y, pos)
+	}
 	x.mustKnow()
 	y.mustKnow()
 	notView(x.typ(), pos)
@@ -303,6 +306,9 @@ var orderOps = map[syntax.Token]tree.Op{
 
 // order is < <= > >=.
 func (b operators) order(op syntax.Token, x, y val, pos plan.Pos) val {
+	if x.asked != nil || y.asked != nil {
+		return condVal(untold{b.u}.compared(b.body, x, y, pos))
+	}
 	op, x, y, _ = byOrder(op, x, y, pos)
 	if y.typ().Kind == types.Str {
 		x = asText(x, pos)
@@ -348,6 +354,9 @@ func (b operators) nameAsText(v val, pos plan.Pos) val {
 func (b operators) contains(x, y val, pos plan.Pos) cond {
 	if ref, ok := y.c.(plan.Ref); ok {
 		return b.tables().hasKey(ref.Container, x, pos)
+	}
+	if y.asked != nil {
+		return untold{b.u}.compared(b.body, x, y, pos)
 	}
 	if c, ok := b.partOfName(x, y, pos); ok {
 		return c

@@ -125,7 +125,7 @@ func (b walker) noneTest(x *syntax.BinaryExpr) (cond, bool) {
 	c := b.ops().isNone(v, x.OpPos)
 	if !c.known && b.keeps(other) {
 		_, ofGo := v.obj.(*goValue)
-		if _, list := v.obj.(*heldList); !ofGo && !list { // which keep their parts, and their length
+		if _, list := v.obj.(*heldList); !ofGo && !list && v.asked == nil { // which keep their parts, and their length
 			c.ifFalse = b.narrowed(other, exprVal(assumeNotNone(b.rv(v, x.OpPos))))
 		}
 		c.ifTrue = b.narrowed(other, noneVal())

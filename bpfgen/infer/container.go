@@ -53,8 +53,12 @@ func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos,
 		if i, isInt := c.Init.(plan.Int); isInt && i.Big.Sign() == 0 {
 			first = "the int 0, as cell() does"
 		}
-		wrong(pos, "the value of cell %s is %s here, but at %s it begins as %s: write "+
-			"cell(None), or begin it with a value of this kind", name(c), inWords(t), *at, first)
+		do := "cell(None)"
+		if writable(t) {
+			do += ", or begin it with a value of this kind"
+		}
+		wrong(pos, "the value of cell %s is %s here, but at %s it begins as %s: write %s", name(c), inWords(t), *at,
+			first, do)
 	}
 	if !ok {
 		mixedTexts(u, *have, t, *at, pos, what, c)
@@ -78,22 +82,30 @@ func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos,
 	}
 }
 
+// writable reports whether a script can write a value of type t: what labels give, as signal(9), is a string there.
+func writable(t types.Type) bool {
+	if slices.ContainsFunc(t.Elems, func(e types.Type) bool { return !writable(e) }) {
+		return false
+	}
+	return t.IsName() || t.Label == "" && t.Kind != types.Stack
+}
+
 // finish gives the container as the rest of the compiler sees it.
 func (t *contType) finish() *tree.Container {
 	out := &tree.Container{Container: t.c, Key: unmarked(t.key), Value: unmarked(t.val), Present: t.present}
 	if out.Key.Kind == types.Bot {
 		out.Key = types.NoneT
 	}
-	unsaid := out.Value.Kind == types.Bot // only user space sets it
-	if unsaid {
-		out.Value = types.I64
+	guessed := t.guessed
+	if out.Value.Kind == types.Bot { // only user space sets it
+		out.Value, guessed = types.I64, true
 	}
 	if t.keyed || out.Key.Kind != types.None { // FAULT alone has no kind of its own
 		out.KeyLayout = layout.Fixed(out.Key)
 	}
 	if !t.c.Kind.IsAggregation() && t.c.Kind != plan.Group {
 		out.ValueLayout = layout.Value(out.Value)
-		out.ValueLayout.Unsaid = unsaid && t.c.Kind == plan.Table
+		out.ValueLayout.Unsaid = guessed
 	}
 	return out
 }
@@ -256,12 +268,14 @@ func (b tables) tableOp(op tree.Op, c *plan.Container, k val, missing *tree.Expr
 	if op != tree.OpTableHas && t.Kind == types.Bot {
 		// What the table holds is not known in this round: nothing can be
 		// said about a use of it.
-		b.u.unknown.Set(c.ID, true)
-		return objVal(poison{})
+		return untold{b.u}.value(c)
 	}
 	list := []*tree.Expr{ke}
 	switch {
 	case op == tree.OpTableHas:
+		if t.Kind == types.Bot {
+			b.u.unknown.Set(c.ID, true)
+		}
 		t = types.Boolean
 	case missing != nil:
 		t = missing.Type
@@ -405,9 +419,8 @@ func (b tables) cellMethod(c *plan.Container, m string, args []arg, pos plan.Pos
 	case "get":
 		want(args, 0, 0, "get()", pos)
 		unmixed(b.u, c, pos)
-		if b.valueType(c).Kind == types.Bot {
-			b.u.unknown.Set(c.ID, true)
-			return objVal(poison{})
+		if !b.u.cont(c).told() {
+			return untold{b.u}.value(c)
 		}
 		return exprVal(b.assign("", &tree.Expr{Op: tree.OpCellGet, Type: b.valueType(c), Int: int64(c.ID), Pos: pos}))
 	case "set":

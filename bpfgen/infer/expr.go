@@ -93,7 +93,7 @@ func (b walker) ident(id *syntax.Ident) val {
 	if !ok {
 		wrong(id.NamePos, "%s has no value here", id.Name)
 	}
-	if _, bad := v.obj.(poison); bad {
+	if _, bad := v.obj.(poison); bad && v.asked == nil {
 		refusal.AfterMistake()
 	}
 	if u, bad := v.obj.(*unjoined); bad {

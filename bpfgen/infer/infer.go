@@ -115,7 +115,7 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 		}
 		userStores{u}.makeRoom()
 		u.joinKeys()
-		if u.changed || len(u.diags) == 0 && u.settle(&settles) {
+		if u.changed || len(u.diags) == 0 && (untold{u}).settle(&settles) {
 			known = u.throughRounds()
 			continue
 		}

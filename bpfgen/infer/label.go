@@ -192,6 +192,9 @@ func callStrftime(b *body, args []arg, pos plan.Pos) val {
 
 // callMatches is matches(s, "glob") with a constant glob.
 func callMatches(b *body, args []arg, pos plan.Pos) val {
+	for _, text := range args[:min(len(args), 1)] {
+		untold{b.u}.likeText(text.v)
+	}
 	a := named(args, 2, 2, "matches(text, pattern)", pos)
 	glob, ok := a[1].constStr()
 	if !ok {

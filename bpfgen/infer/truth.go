@@ -14,6 +14,9 @@ import (
 
 // truth is Starlark's bool(v).
 func (b operators) truth(v val, pos plan.Pos) cond {
+	if v.asked != nil {
+		return unsaid(b.body, pos)
+	}
 	v.mustKnow()
 	v = b.attributes().counted(v, pos)
 	v, _ = b.unfolded(v, pos)
@@ -92,6 +95,9 @@ func (b operators) presentTruth(e *tree.Expr, pos plan.Pos) *tree.Expr {
 
 func (b operators) isNone(v val, pos plan.Pos) cond {
 	notView(v.typ(), pos)
+	if v.asked != nil {
+		return unsaid(b.body, pos)
+	}
 	v.mustKnow()
 	v = golang(b).orNone(v, pos)
 	switch {
@@ -115,6 +121,9 @@ func (b operators) isNone(v val, pos plan.Pos) cond {
 
 // isFault is v == FAULT.
 func (b operators) isFault(v val, pos plan.Pos) cond {
+	if v.asked != nil {
+		return unsaid(b.body, pos)
+	}
 	v.mustKnow()
 	v = golang(b).orNone(v, pos)
 	switch {

@@ -273,6 +273,11 @@ type contType struct {
 	// other is the type of what the first get or pop with a default gives for a missing key. The values become that
 	// where nothing else says what they are (settle).
 	other types.Type
+	// compared is the type of what the value is first compared with, which tells what user space puts there where
+	// nothing better does.
+	compared types.Type
+	// guessed is set once the type of the values is a guess: an int.
+	guessed bool
 	// fixed is set where the map exists already, so that no type can change any more.
 	fixed bool
 	// owner is the part of the walk that has made this copy, and may change it in place (cont). Others copy it first.

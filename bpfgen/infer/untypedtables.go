@@ -11,18 +11,21 @@ import (
 
 // The type of a table that is read while no kernel half has told what its values are.
 
-// settle gives a type to the values of tables that are read while no kernel half has
-// told what they are, and reports whether there was one: that of the default of get,
-// or an int. First come the tables that only user space sets. What a kernel half sets
-// a table to can be read from these, and then its type is known in the next round.
+// untold are a unit's tables and cells that are read while no kernel half has told what their values are.
+type untold struct{ *unit }
+
+// settle gives a type to their values, and reports whether there was one: that of the
+// default of get, of what the script itself has put there, of what they are compared
+// with, or an int. First come the tables that only user space sets. What a kernel half
+// sets a table to can be read from these, and then its type is known in the next round.
 // Where tables are only set from each other, some of them get a type, in each further
 // round twice as many: one alone may do, and there are few rounds.
-func (u *unit) settle(most *int) bool {
+func (u untold) settle(most *int) bool {
 	var alone, following []int
 	for _, id := range sorted(u.unknown) {
 		_, written := u.written.Get(id)
 		switch {
-		case u.conts.At(id).val.Kind != types.Bot:
+		case u.conts.At(id).told():
 			u.unknown.Delete(id)
 		case written:
 			following = append(following, id)
@@ -35,12 +38,83 @@ func (u *unit) settle(most *int) bool {
 		*most *= 2
 	}
 	for _, id := range alone {
-		t := u.conts.At(id)
-		if t.val = t.other; t.val.Kind == types.Bot {
-			t.val = types.I64
-		}
+		u.tell(u.conts.At(id))
 	}
 	return u.unknown.Len() > 0
+}
+
+// tell gives a type to the values of a table or cell that no kernel half has told. A cell that begins as None stays
+// that where nobody sets it.
+func (u untold) tell(t *contType) {
+	begun := t.val
+	t.guessed = true
+	if t.c.Kind == plan.Cell && !(u.stored[t.c.ID] || t.c.Filled || u.res.Tree.Several) {
+		return
+	}
+	t.val = t.other
+	if t.val.Kind == types.Bot && t.c.Holds != nil {
+		t.val = usersType(constType(t.c.Holds), u.strMax)
+	}
+	if t.val.Kind == types.Bot {
+		t.val = t.compared
+	}
+	if t.guessed = t.val.Kind == types.Bot; t.guessed {
+		t.val = types.I64
+	}
+	t.val.MayNone = t.val.MayNone || begun.Kind == types.None
+}
+
+// told reports whether the type of the values is known: a cell that begins as None can hold something else later.
+func (t *contType) told() bool {
+	return t.val.Kind != types.Bot && (t.val.Kind != types.None || t.c.Kind != plan.Cell || t.val.MayFault || t.guessed)
+}
+
+// value is what a table or cell holds that nothing has told of in this round: nothing can be said about a use of it.
+func (u untold) value(c *plan.Container) val {
+	u.unknown.Set(c.ID, true)
+	return val{obj: poison{}, asked: c}
+}
+
+// usersType is the type of what user space puts into a table or cell, by a value that is like it: any int, and a string
+// of any length.
+func usersType(t types.Type, most int) types.Type {
+	switch {
+	case t.IsName() || t.Kind == types.Str:
+		return storedAll(roomy(types.StrOf(1), most))
+	case t.Kind == types.Bytes:
+		return storedAll(roomy(t, most))
+	case t.Kind == types.Tuple || t.Kind == types.Record:
+		return ofElems(t.Present(), func(t types.Type) types.Type { return usersType(t, most) })
+	case t.Kind == types.Bool:
+		return types.Boolean
+	}
+	return types.I64
+}
+
+// likeText notes that v, if it is of a table or cell that nothing has told of, is used as a string.
+func (u untold) likeText(v val) { u.like(v, types.StrOf(1)) }
+
+// like notes that v is compared with a value of type t.
+func (u untold) like(v val, t types.Type) {
+	if v.asked == nil || t.Kind == types.Bot || t.Kind == types.None {
+		return
+	}
+	if c := u.cont(v.asked); c.compared.Kind == types.Bot {
+		c.compared = usersType(t, u.strMax)
+	}
+}
+
+// compared is the comparison of x and y, of which one at least nothing has told of.
+func (u untold) compared(b *body, x, y val, pos plan.Pos) cond {
+	u.like(x, y.typ())
+	u.like(y, x.typ())
+	return unsaid(b, pos)
+}
+
+// unsaid is a test of a value of a table or cell that nothing has told of. Of this round only what it tells is kept: the
+// rest of the function is walked, which may tell more.
+func unsaid(b *body, pos plan.Pos) cond {
+	return cond{expr: b.local(b.newLocal("", types.Boolean), pos)}
 }
 
 // sorted are the numbers of a set of containers, in order.

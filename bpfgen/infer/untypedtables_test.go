@@ -107,3 +107,97 @@ func tableTypes(t *testing.T, text string) string {
 	}
 	return strings.Join(out, " ")
 }
+
+// A table that only user code sets, and a cell that begins as None, hold what kernel halves compare their values with,
+// in whichever way, and if several tests are made of a variable.
+func TestTablesByComparison(t *testing.T) {
+	for uses, want := range map[string]string{
+		`t.get(1) == "x"`:                                     "str[264]",
+		`"x" != t[e.pid]`:                                     "str[264]",
+		`t.get(1) in ("x", "longer")`:                         "str[264]",
+		`"x" in t[1]`:                                         "str[264]",
+		`t[1] < "x"`:                                          "str[264]",
+		`t[1].startswith("x")`:                                "str[264]",
+		`matches(t[1], "x*")`:                                 "str[264]",
+		`t.get(1) == e.comm`:                                  "str[264]",
+		`t.get(1) == syscall_name(0)`:                         "str[264]",
+		`t.get(1) and t[1] == "x"`:                            "str[264]",
+		`t.get(1) != None and t.get(1) == "x"`:                "str[264]",
+		`None == t.get(1) or not t[1] == "x"`:                 "str[264]",
+		`t.get(1) != FAULT and t.get(1) == "x"`:               "str[264]",
+		`(lambda v: v != None and (v == "x" or 1))(t.get(1))`: "str[264]",
+		`1 in t and t[1] == b"x"`:                             "bytes[256]",
+		`t.get(1) == True`:                                    "bool",
+		`t.get(1) == ("x", (e.pid, False))`:                   "(str[264], (s64, bool))",
+		`t.get(1) == record(a = "x", b = 1)`:                  "record(a=str[264], b=s64)",
+		`t.get(1) == 7`:                                       "s64",
+		`t.get(1) == e.pid`:                                   "s64",
+		`t.get(1) == None`:                                    "s64",
+		`1 in t`:                                              "s64",
+		`t.get(1) == "x" and t.get(2, 5) != 6`:                "s64", // the default says it
+		`t.get(1, "") == 5`:                                   "str[264]",
+	} {
+		const text = "t = table()\nprobe('rawtracepoint:sched_switch', lambda e: print(e.comm), where = lambda e: %s)\n"
+		if got := tableTypes(t, fmt.Sprintf(text, uses)); got != want {
+			t.Errorf("%s: the table holds %s, want %s", uses, got, want)
+		}
+	}
+}
+
+// A cell that begins as None holds what it is compared with, if user code sets it.
+func TestCellsByComparison(t *testing.T) {
+	for text, want := range map[string]string{
+		`probe('rawtracepoint:sched_wakeup', lambda e: c.set(str(e.pid)))`: "str[264]?",
+		`c.set("y")`: "str[264]?",
+		``:           "None",
+	} {
+		got := tableTypes(t, "c = cell(None)\n"+text+
+			"\nprobe('rawtracepoint:sched_switch', lambda e: print(e.comm), where = lambda e: c.get() == 'x')\n")
+		if got != want {
+			t.Errorf("%s: the cell holds %s, want %s", text, got, want)
+		}
+	}
+}
+
+// What the script itself has put into a table says what it holds, also where kernel halves only ask for keys.
+func TestTablesByEntries(t *testing.T) {
+	for entry, want := range map[string]string{
+		`"y"`: "str[264]", `True`: "bool", `("y", 1)`: "(str[264], s64)", `None`: "s64", `5`: "s64",
+	} {
+		for _, use := range []string{"1 in t", "t.get(1)", "t.get(1) == 1"} {
+			got := tableTypes(t, "t = table()\nt[1] = "+entry+
+				"\nprobe('rawtracepoint:sched_switch', lambda e: print(e.value), kernel = lambda e: "+use+")\n")
+			if got != want {
+				t.Errorf("%s, %s: the table holds %s, want %s", entry, use, got, want)
+			}
+		}
+	}
+}
+
+// What the message about a cell's first value advises can be followed: a label gives a string where a script begins a
+// cell, so that such a cell begins as None.
+func TestAdviceForCells(t *testing.T) {
+	const text = "c = cell(%s)\nprobe('rawtracepoint:sched_switch', kernel = lambda e: c.set(%s))\n"
+	for _, cell := range []struct{ init, set, other string }{
+		{"signal(9)", "signal(e.pid)", ""}, {"errno(2)", "errno(e.pid)", ""},
+		{"names(2, 'AF_')", "names(e.pid, 'AF_')", ""},
+		{"('a', signal(9))", "(e.comm, signal(e.pid))", ""}, {"0", "e.stack()", ""}, {"'x'", "inet(uint32(e.pid))", ""},
+		{"0", "e.comm", "''"}, {"''", "e.pid", "0"}, {"0", "(e.pid, e.comm)", "(0, '')"}, {"0", "e.pid == 1", "False"},
+	} {
+		_, err := infer.Plan(planOf(t, fmt.Sprintf(text, cell.init, cell.set)), testFacts(t), infer.Options{})
+		if err == nil || !strings.Contains(err.Error(), "write cell(None)") {
+			t.Errorf("cell(%s), set to %s: got %v", cell.init, cell.set, err)
+			continue
+		}
+		advised := []string{"None"}
+		if strings.Contains(err.Error(), "or begin it with a value of this kind") != (cell.other != "") {
+			t.Errorf("cell(%s), set to %s: got %v", cell.init, cell.set, err)
+		}
+		if cell.other != "" {
+			advised = append(advised, cell.other)
+		}
+		for _, init := range advised {
+			tableTypes(t, fmt.Sprintf(text, init, cell.set))
+		}
+	}
+}

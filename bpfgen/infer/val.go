@@ -44,6 +44,8 @@ type val struct {
 	// field is the path by which a part of the event was asked for (fieldOf). A value of the span's start is shown by
 	// it.
 	field string
+	// asked is the table or cell whose value v is, where nothing has told yet what that holds. Then obj is poison.
+	asked *plan.Container
 	// at is where a literal was written.
 	at plan.Pos
 }

@@ -66,7 +66,9 @@ type Container struct {
 	Step   int64 // lhist
 	Init   Value // cell: the first value
 	// Filled is set where the script itself has put something into a table or cell beside Init.
-	Filled  bool
+	Filled bool
+	// Holds is one of the values that it has put there so, nil for none, where kernel halves do not say what they are.
+	Holds   Value
 	Members []GroupMember // group
 	Group   string        // the name of the group that it is a member of; "" for none
 	// Pos is the place of the call.

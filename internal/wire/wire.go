@@ -128,8 +128,8 @@ type Fixed struct {
 	// Type has the places of the leaves, from the start of the key or value.
 	Type Type
 	Size int // a multiple of 8
-	// Unsaid is set for the values of a table of which no kernel half says what they are, as where they only ask
-	// whether a key is there. They are ints.
+	// Unsaid is set for the values of a table or cell of which nothing says what they are, as where kernel halves only
+	// ask whether a key is there. They are ints.
 	Unsaid bool
 }
 

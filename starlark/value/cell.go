@@ -37,6 +37,14 @@ func (c *Cell) Bind(be Backend, d *Decoder) error {
 // Filled implements Container.
 func (c *Cell) Filled() bool { return c.filled }
 
+// Holds implements Container.
+func (c *Cell) Holds() starlark.Value {
+	if c.filled && c.local != starlark.None {
+		return c.local
+	}
+	return nil
+}
+
 // Value is the value now.
 func (c *Cell) Value() (starlark.Value, error) {
 	c.read = true

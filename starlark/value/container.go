@@ -21,6 +21,8 @@ type Container interface {
 	Bind(Backend, *Decoder) error
 	// Filled reports whether user code has put something into a table or cell before Bind.
 	Filled() bool
+	// Holds is one of the values that user code has put there before Bind and that are not None, nil for none.
+	Holds() starlark.Value
 	// WasRead reports whether the script read the container: then it is not
 	// printed at exit.
 	WasRead() bool
@@ -54,6 +56,7 @@ type base struct {
 
 func (b *base) Decl() *plan.Container { return b.decl }
 func (b *base) Filled() bool          { return false }
+func (b *base) Holds() starlark.Value { return nil }
 func (b *base) WasRead() bool         { return b.read }
 func (b *base) MarkRead()             { b.read = true }
 func (b *base) Type() string          { return b.decl.Kind.String() }

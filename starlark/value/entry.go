@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"go.starlark.net/starlark"
+
+	"github.com/startrace/startrace/internal/plan"
 )
 
 // The entry of a container's map by its key: lookup, update.
@@ -48,8 +50,11 @@ func (b *base) encodeValue(v starlark.Value) ([]byte, error) {
 	if err != nil {
 		hint := ""
 		if layout.Unsaid {
-			hint = "; kernel halves only ask whether a key is there, which does not say what the values are: " +
-				"write ints, as 1, or have a kernel half take the value, as .get(key, False) does"
+			hint = "; no kernel half says what the values are: write ints, as 1, or have a kernel half take the " +
+				"value with a default of its kind, as .get(key, False) or .get(key, \"\") does"
+			if b.decl.Kind == plan.Cell {
+				hint = "; no kernel half says what it holds: begin it with a value of its kind, as cell(\"\")"
+			}
 		}
 		return nil, fmt.Errorf("value of %s: %w%s", b, err, hint)
 	}

@@ -43,6 +43,16 @@ func (t *Table) Bind(be Backend, d *Decoder) error {
 // Filled implements Container.
 func (t *Table) Filled() bool { return t.local.Len() > 0 }
 
+// Holds implements Container.
+func (t *Table) Holds() starlark.Value {
+	for _, v := range t.local.Entries() {
+		if v != starlark.None {
+			return v
+		}
+	}
+	return nil
+}
+
 // Get is t[k].
 func (t *Table) Get(k starlark.Value) (starlark.Value, bool, error) {
 	k = t.foldKey(k)
