@@ -111,8 +111,8 @@ func (u untold) compared(b *body, x, y val, pos plan.Pos) cond {
 	return unsaid(b, pos)
 }
 
-// unsaid is a test of a value of a table or cell that nothing has told of. Of this round only what it tells is kept: the
-// rest of the function is walked, which may tell more.
+// unsaid is a test of a value of a table or cell that nothing has told of. Of this round only what it tells is kept:
+// the rest of the function is walked, which may tell more.
 func unsaid(b *body, pos plan.Pos) cond {
 	return cond{expr: b.local(b.newLocal("", types.Boolean), pos)}
 }
