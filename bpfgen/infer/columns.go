@@ -21,7 +21,7 @@ func (u *unit) checkColumns() {
 			parts = len(t.key.Elems)
 		}
 		if parts != len(t.c.By) {
-			u.errorf(t.keyAt, "the key of %s %s has %s here, and by= names %s: %s", t.c.Kind, name(t.c),
+			u.errorf(t.keyAt.Pos, "the key of %s %s has %s here, and by= names %s: %s", t.c.Kind, name(t.c),
 				counted(parts, "part"), counted(len(t.c.By), "column"), strings.Join(t.c.By, ", "))
 		}
 	})

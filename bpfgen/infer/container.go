@@ -43,12 +43,12 @@ import (
 // (presentParts), so that n[e.comm, e.args.ret if wide else None] costs nothing where wide is False.
 
 // widen makes the type have of a container what it is together with t, that of a use.
-func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos, what string, c *plan.Container) {
+func (u *unit) widen(have *types.Type, at *use, t types.Type, pos plan.Pos, what string, c *plan.Container) {
 	if have.Kind == types.Bot || have.Kind == types.None && t.Kind != types.None {
-		*at = pos
+		*at = use{pos, u.point}
 	}
 	j, ok := types.Join(withTexts(*have, t), t)
-	if !ok && c.Kind == plan.Cell && *at == c.Pos {
+	if !ok && c.Kind == plan.Cell && at.Pos == c.Pos {
 		first := inWords(*have)
 		if i, isInt := c.Init.(plan.Int); isInt && i.Big.Sign() == 0 {
 			first = "the int 0, as cell() does"
@@ -62,8 +62,9 @@ func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos,
 	}
 	if !ok {
 		mixedTexts(u, *have, t, *at, pos, what, c)
-		wrong(pos, "the %s of %s %s is %s here, but %s at %s: one %s holds one kind, so use a second one", what, c.Kind,
-			name(c), inWords(t), inWords(*have), *at, c.Kind)
+		here, there := at.beside(pos, u.point)
+		wrong(pos, "the %s of %s %s is %s here%s, but %s at %s: one %s holds one kind, so use a second one%s", what,
+			c.Kind, name(c), inWords(t), here, inWords(*have), there, c.Kind, inAnother(here))
 	}
 	if c.Kind == plan.Cell {
 		u.nameTable.first(j, c.Init)
@@ -76,7 +77,7 @@ func (u *unit) widen(have *types.Type, at *plan.Pos, t types.Type, pos plan.Pos,
 		if from == to { // of another size
 			from, to = have.String(), j.String()
 		}
-		u.mayChange(c, what, from, to, *at, pos)
+		u.mayChange(c, what, from, to, at.Pos, pos)
 		*have = j
 		u.changed = true
 	}
@@ -88,6 +89,14 @@ func writable(t types.Type) bool {
 		return false
 	}
 	return t.IsName() || t.Label == "" && t.Kind != types.Stack
+}
+
+// inAnother is what to do where one expression has two types, at two points of its probe.
+func inAnother(here string) string {
+	if here == "" {
+		return ""
+	}
+	return ", and a probe for each of the points"
 }
 
 // finish gives the container as the rest of the compiler sees it.
@@ -569,6 +578,6 @@ func (b tables) asks(c *plan.Container) {
 // partAppears says that a use has something in part i of a key, which was None in all uses so far. That changes the
 // type of the key.
 func (u *unit) partAppears(t *contType, i int, pos plan.Pos) {
-	u.mayChange(t.c, "key", fmt.Sprintf("without its part %d", i+1), "with it", t.keyAt, pos)
+	u.mayChange(t.c, "key", fmt.Sprintf("without its part %d", i+1), "with it", t.keyAt.Pos, pos)
 	t.present[i], t.key, u.changed = true, types.Type{}, true
 }

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/startrace/startrace/bpfgen/types"
 	"github.com/startrace/startrace/internal/plan"
@@ -41,13 +42,17 @@ func areTexts(t, other types.Type) bool {
 }
 
 // mixedTexts refuses a use of a container that has texts of another kind so far.
-func mixedTexts(u *unit, have, t types.Type, at, pos plan.Pos, what string, c *plan.Container) {
+func mixedTexts(u *unit, have, t types.Type, at use, pos plan.Pos, what string, c *plan.Container) {
 	if fixed := u.conts.At(c.ID); fixed != nil && fixed.fixed || !areTexts(have, t) {
 		return
 	}
+	here, there := at.beside(pos, u.point)
+	if here = strings.TrimPrefix(here, " at "); here == "" {
+		here = pos.String()
+	}
 	why := fmt.Sprintf("the %s of %s %s is %s at %s, and %s at %s: texts of different kinds come together in user "+
 		"space; a second %[2]s keeps them apart in the kernel",
-		what, c.Kind, name(c), inWords(have), at, inWords(t), pos)
+		what, c.Kind, name(c), inWords(have), there, inWords(t), here)
 	if c.Kind == plan.Table || c.Kind == plan.Cell {
 		u.mixed[c.ID] = why
 	}

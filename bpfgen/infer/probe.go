@@ -23,7 +23,7 @@ func newProbe(u *unit, p *plan.Probe) *probe {
 // atStart is where= and start= of a probe with a handler for the start of its
 // spans; it reports whether where= filters there.
 func (pr *probe) atStart(b *body, ev *event, t *points.Target) bool {
-	ev.atStart = true
+	ev.atStart, pr.u.point = true, ev.onePoint()
 	p := pr.p
 	if p.Start == nil {
 		return false
@@ -46,6 +46,7 @@ func (pr *probe) atStart(b *body, ev *event, t *points.Target) bool {
 // armed walks the functions of the events on the way from a point; nil: the
 // event never happens.
 func (pr *probe) armed(b *body, ev *event, t *points.Target) *event {
+	pr.u.point = ev.onePoint()
 	for _, arm := range t.Arms {
 		fn := arm.Fn
 		pr.place("event", fn, false, "")

@@ -59,9 +59,9 @@ func (t *contType) fill(key, val types.Type) {
 	if t.val.Kind == types.Bot {
 		t.val = val
 	}
-	for _, at := range []*plan.Pos{&t.keyAt, &t.valAt} {
+	for _, at := range []*use{&t.keyAt, &t.valAt} {
 		if !at.IsValid() {
-			*at = t.c.Pos
+			at.Pos = t.c.Pos
 		}
 	}
 }

@@ -223,6 +223,14 @@ func (pr *probe) noResult(ev *event, pos plan.Pos) val {
 	return noneVal()
 }
 
+// onePoint is the name of a point that the event is of: of several system calls the first that is walked like this.
+func (ev *event) onePoint() string {
+	if a, ok := ev.args.(*syscallArgs); ok {
+		return "syscall:" + a.sc.Name
+	}
+	return ev.point
+}
+
 // event is e of one variant in one of the two programs.
 func (w *syscallWalk) event(v *variant, b *body, startEv *event) *event {
 	args := *v.args

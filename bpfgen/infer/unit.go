@@ -118,8 +118,9 @@ type unit struct {
 	replaced string
 	// earlier are the units that have been loaded before. It is nil where there can have been none.
 	earlier *Types
-	// probe is the number of the probe that is walked.
+	// probe is the number of the probe that is walked, and point the one of its points, for messages.
 	probe int
+	point string
 	// has are the names of the points that earlier units have of this probe. A late unit for modules leaves them out.
 	// It is empty in a unit that is not late.
 	has map[string]bool
@@ -254,6 +255,22 @@ type probeFunc struct {
 // An owner is the part of a walk between two marks: what it has made itself it can change in its place.
 type owner struct{ _ byte }
 
+// A use is where a script uses a container.
+type use struct {
+	plan.Pos
+	// point is the point at which the function is walked that does so; "" outside of these.
+	point string
+}
+
+// beside is the place of a use in a message about another one at pos and point. One expression of a probe can have two
+// types at two points.
+func (a use) beside(pos plan.Pos, point string) (here, there string) {
+	if a.Pos != pos || a.point == point || a.point == "" {
+		return "", a.String()
+	}
+	return " at " + point, a.point
+}
+
 // contType collects the types of a container's uses. It lives through all
 // rounds; a use that widens it asks for another round.
 type contType struct {
@@ -263,8 +280,8 @@ type contType struct {
 	key types.Type
 	// val is the type of what is stored under a key so far, or in a cell.
 	val types.Type
-	// keyAt and valAt are the places of the uses that first gave these types, for messages.
-	keyAt, valAt plan.Pos
+	// keyAt and valAt are the uses that first gave these types, for messages.
+	keyAt, valAt use
 	// keyed is set once some use has a key.
 	keyed bool
 	// present says of each position of the key whether some use has something else there than None. It is nil before
@@ -285,7 +302,7 @@ type contType struct {
 }
 
 func newContType(c *plan.Container) *contType {
-	t := &contType{c: c, valAt: c.Pos}
+	t := &contType{c: c, valAt: use{Pos: c.Pos}}
 	if c.Kind == plan.Cell && c.Init != nil {
 		t.val = storedAll(literals(constExpr(c.Init, c.Pos)))
 	}
