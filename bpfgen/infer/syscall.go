@@ -127,8 +127,9 @@ type variant struct {
 }
 
 func (w *syscallWalk) one(sc *kernel.Syscall) {
+	answers := answersOf(sc)
 	for _, v := range w.variants {
-		if v.noReturn == sc.IsNoReturn() && v.forks == sc.Forks() && v.serves(sc) {
+		if v.noReturn == sc.IsNoReturn() && v.forks == sc.Forks() && v.serves(answers) {
 			v.syscalls = append(v.syscalls, sc.Nr)
 			return
 		}
@@ -145,9 +146,9 @@ func (w *syscallWalk) one(sc *kernel.Syscall) {
 }
 
 // serves replays the questions of v for another system call.
-func (v *variant) serves(sc *kernel.Syscall) bool {
+func (v *variant) serves(call *answers) bool {
 	for _, a := range v.log {
-		if answer(sc, a.question) != a.answer {
+		if call.to(a.question) != a.answer {
 			return false
 		}
 	}

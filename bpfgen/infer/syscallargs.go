@@ -3,6 +3,7 @@ package infer
 import (
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -15,7 +16,7 @@ import (
 // noted: calls with the same answers share a program.
 
 func (a *syscallArgs) note(q question) {
-	a.shared.log = append(a.shared.log, access{q, answer(a.sc, q)})
+	a.shared.log = append(a.shared.log, access{q, answersOf(a.sc).to(q)})
 }
 
 // arg reads argument i: its value at the start, memory behind it where b is.
@@ -128,21 +129,36 @@ func (b argWords) syscallArg(word *tree.Expr, spec kernel.SyscallArg, pos plan.P
 	return exprVal(word)
 }
 
-// answer gives what a variant depends on.
-func answer(sc *kernel.Syscall, q question) string {
+// answers are what variants depend on at one system call. Each argument is put into words once, for a call is asked by
+// every variant that came before it.
+type answers struct {
+	of   *kernel.Syscall
+	args []string
+}
+
+func answersOf(sc *kernel.Syscall) *answers { return &answers{sc, make([]string, len(sc.Args()))} }
+
+func (a *answers) to(q question) string {
 	switch q.about {
 	case aboutAll:
-		return fmt.Sprint(sc.Nr)
+		return strconv.Itoa(a.of.Nr)
 	case aboutInterface:
-		return fmt.Sprint(sc.Entry)
+		return strconv.Itoa(int(a.of.Entry))
 	}
-	for i, arg := range sc.Args() {
+	for i, arg := range a.of.Args() {
 		if q == argument(arg.Name) || q == argumentAt(i) {
-			return fmt.Sprintf("%d %s %t %d %s %d %v", i, arg.CType, readsAtStart(sc), arg.Creating, arg.Use, sc.Entry,
-				sc.Place(i))
+			return a.argument(i, arg)
 		}
 	}
 	return ""
+}
+
+func (a *answers) argument(i int, arg kernel.SyscallArg) string {
+	if a.args[i] == "" {
+		a.args[i] = fmt.Sprintf("%d %s %t %d %s %d %v", i, arg.CType, readsAtStart(a.of), arg.Creating, arg.Use,
+			a.of.Entry, a.of.Place(i))
+	}
+	return a.args[i]
 }
 
 func syscallNr(pos plan.Pos) *tree.Expr {

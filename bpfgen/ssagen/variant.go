@@ -3,7 +3,6 @@ package ssagen
 import (
 	"encoding/binary"
 	"slices"
-	"strings"
 
 	"github.com/startrace/startrace/bpfgen/ir"
 	"github.com/startrace/startrace/bpfgen/tree"
@@ -62,12 +61,12 @@ func (b calls) recordNumber(s *tree.Stmt, r *wire.Record) *ir.Value {
 	if !ok {
 		return b.Const(int64(r.Number))
 	}
-	var data strings.Builder
+	data := make([]byte, 0, 4*maxSyscall)
 	for _, n := range b.numbers.tables[k] {
-		data.Write(binary.LittleEndian.AppendUint32(nil, n))
+		data = binary.LittleEndian.AppendUint32(data, n)
 	}
 	at := b.Imm(ir.OpShl, b.Imm(ir.OpAnd, b.syscallNr(), maxSyscall-1), 2) // the mask is for the verifier
-	return b.Load(4, b.Op(ir.OpAdd, b.constAddr(data.String()), at), 0)
+	return b.Load(4, b.Op(ir.OpAdd, b.constAddr(string(data)), at), 0)
 }
 
 // variantOf is the first variant that holds n, -1 for none.
