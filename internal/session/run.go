@@ -44,6 +44,9 @@ func Run(o Options) (exit int, err error) {
 	ended, err := s.runScript(args)
 	done()
 	close(s.declared)
+	if err == nil && s.host.Env().Muted { // it ran for its help alone, and there is no run to end
+		return 0, nil
+	}
 	if ended || err != nil {
 		return s.finish(err)
 	}
