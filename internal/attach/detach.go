@@ -117,8 +117,7 @@ func (l *Loaded) Close() error {
 	errs := []error{l.closing.wait()}
 	for _, p := range l.programs {
 		p.updateMissed()
-		errs = append(errs, p.code.Close())
-		p.code = nil
+		errs = append(errs, p.close())
 	}
 	if l.returns != nil {
 		errs = append(errs, l.returns.Close())

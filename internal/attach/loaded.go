@@ -37,6 +37,8 @@ type Options struct {
 	// Drain takes what programs have sent from the ring, while an iterator runs or DetachProbe waits. If it is nil,
 	// what is sent then must fit into the ring.
 	Drain func() error
+	// Replaces is set where programs of this unit may take the place of those of another, or give theirs up (TakeOver).
+	Replaces bool
 	// Stop gives an error once the user does not want the unit any more. It is asked between two programs, as hundreds
 	// of programs take a while to load and to attach. If it is nil, nothing is stopped.
 	Stop func() error
@@ -129,6 +131,10 @@ type program struct {
 	// moved is what the command has added to the address that the program watches, in bytes. It is set by the last
 	// attempt to attach.
 	moved uint64
+	// gate has the program to which code jumps, where another can take its place. It is nil where code is the program.
+	gate *gate
+	// carried is added to what the kernel counts for code.
+	carried carried
 	// unseen is how many calls the spots have missed that are closed by now.
 	unseen uint64
 }
@@ -165,6 +171,18 @@ type spot struct {
 	// programs and for links.
 	module string
 }
+
+// A gate is the rest of what belongs to a program that is not attached itself, but by a program that jumps to it.
+type gate struct {
+	// array has one entry: the program to which the attached one jumps.
+	array *ebpf.Map
+	// behind is the program of the unit.
+	behind *ebpf.Program
+}
+
+// carried is what is added to what the kernel counts for the attached code of a program, modulo 2⁶⁴: what another
+// program has counted there before is taken off, and what was counted at code that went to another is added.
+type carried struct{ runs, ns, missed uint64 }
 
 // A closer releases spots in the background, and keeps the errors of all releases.
 type closer struct {

@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -27,7 +28,14 @@ func (l *Loaded) loadProgram(p *tree.Program) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &program{Program: p, code: code, multi: multi != ebpf.AttachNone}, nil
+	loaded := &program{Program: p, code: code, multi: multi != ebpf.AttachNone}
+	if isGated(l, p) {
+		err := putGate(loaded, func(jump asm.Instructions) (*ebpf.Program, error) { return loadAs(l, p, multi, jump) })
+		if err != nil {
+			return nil, errors.Join(err, loaded.close())
+		}
+	}
+	return loaded, nil
 }
 
 // loadFor loads the code of p to be attached by a link of the type multi, or
@@ -41,9 +49,14 @@ func (l *Loaded) loadFor(p *tree.Program, multi ebpf.AttachType) (*ebpf.Program,
 	if err != nil {
 		return nil, fmt.Errorf("program %s: %w", p.Name, err)
 	}
+	return loadAs(l, p, multi, onOwnStack(insns, &p.Attach))
+}
+
+// loadAs loads instructions as those of p, to be attached as loadFor says.
+func loadAs(l *Loaded, p *tree.Program, multi ebpf.AttachType, insns asm.Instructions) (*ebpf.Program, error) {
+	spec := l.unit.Spec.Programs[p.Name]
 	load := &bpf.Program{
-		Name: p.Name, Type: spec.Type, AttachType: spec.AttachType, Flags: spec.Flags,
-		Instructions: onOwnStack(insns, &p.Attach),
+		Name: p.Name, Type: spec.Type, AttachType: spec.AttachType, Flags: spec.Flags, Instructions: insns,
 	}
 	if multi != ebpf.AttachNone {
 		load.AttachType = multi

@@ -196,7 +196,7 @@ func (p *program) updateMissed() {
 		return
 	}
 	n, err := bpf.Misses(p.code)
-	p.missed, p.missedKnown = n, err == nil
+	p.missed, p.missedKnown = n+p.carried.missed, err == nil
 }
 
 // Runs gives how often the programs of a probe ran, and how long in ns, while the kernel counted: since CountRuns, or
@@ -210,7 +210,7 @@ func (l *Loaded) Runs(probe int) (runs, ns uint64, err error) {
 		if err != nil {
 			return 0, 0, fmt.Errorf("read the runs of program %s: %w", p.Name, err)
 		}
-		runs, ns = runs+stats.RunCount, ns+uint64(stats.Runtime)
+		runs, ns = runs+stats.RunCount+p.carried.runs, ns+uint64(stats.Runtime)+p.carried.ns
 	}
 	return runs, ns, nil
 }

@@ -137,7 +137,7 @@ func (l *Loaded) openFunctions(p *program) ([]spot, error) {
 		return nil, errors.Join(err, l.releaseAll(links.points))
 	}
 	if len(links.points) == 0 {
-		if err := p.code.Close(); err != nil {
+		if err := p.close(); err != nil {
 			return nil, errors.Join(err, code.Close())
 		}
 		p.code, p.multi = code, false

@@ -1,6 +1,8 @@
 package attach
 
 import (
+	"slices"
+
 	"github.com/startrace/startrace/bpfgen"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
@@ -66,21 +68,8 @@ func (l *Loaded) pairingSites(programs []*program, f func(i int, p *pairing)) {
 // pairsFrom counts pairs from now on, when programs have been attached. A start that was seen before, whose end may not
 // have been, is forgotten, and the first end of a thread is once more no loss.
 func (l *Loaded) pairsFrom(programs []*program) error {
-	probes := map[int]bool{}
-	for _, p := range programs {
-		probes[p.Probe] = true
-	}
-	for i, s := range l.unit.Tree.Spans {
-		if !probes[s.Probe] || s.Nested || s.Key.Kind != types.Bot {
-			continue
-		}
-		for _, name := range []string{tree.SpanMap(i), tree.EndsMap(i)} {
-			if m := l.maps[name]; m != nil {
-				if err := empty(m); err != nil {
-					return err
-				}
-			}
-		}
+	if err := emptySpans(l, programs, tree.SpanMap, tree.EndsMap); err != nil {
+		return err
 	}
 	l.pairingSites(programs, func(i int, p *pairing) {
 		if p.on && !p.off {
@@ -88,6 +77,34 @@ func (l *Loaded) pairsFrom(programs []*program) error {
 		}
 		*p = pairing{before: l.sites.count(i) - (p.at - p.before), on: true}
 	})
+	return nil
+}
+
+// pairsAnew counts pairs from now on, when starts have come in the place of others (TakeOver). What they have begun
+// goes on. The next end of a thread, whose start another program may have seen, is no loss.
+func pairsAnew(l *Loaded, programs []*program) error {
+	if err := emptySpans(l, programs, tree.EndsMap); err != nil {
+		return err
+	}
+	l.pairingSites(programs, func(i int, p *pairing) { *p = pairing{before: l.sites.count(i), on: true} })
+	return nil
+}
+
+// emptySpans empties maps of the spans of the probes of programs: those that are named by the number of a span.
+func emptySpans(l *Loaded, programs []*program, names ...func(int) string) error {
+	for i, s := range l.unit.Tree.Spans {
+		if s.Nested || s.Key.Kind != types.Bot ||
+			!slices.ContainsFunc(programs, func(p *program) bool { return p.Probe == s.Probe }) {
+			continue
+		}
+		for _, name := range names {
+			if m := l.maps[name(i)]; m != nil {
+				if err := empty(m); err != nil {
+					return err
+				}
+			}
+		}
+	}
 	return nil
 }
 

@@ -41,7 +41,7 @@ type Loader struct {
 	Binders []func(*parts.Part) error
 	// Ready is called when a part is loaded and bound and is about to be attached. It is nil where nobody waits for
 	// that.
-	Ready func()
+	Ready func(*parts.Part) error
 }
 
 // New makes what loads the parts of a run.
@@ -75,9 +75,6 @@ func (l *Loader) Load(p *parts.Part) error {
 		if err := bind(p); err != nil {
 			return err
 		}
-	}
-	if l.Ready != nil {
-		l.Ready()
 	}
 	loaded := time.Now()
 	if err := l.attach(p); err != nil {
@@ -122,7 +119,7 @@ func (l *Loader) Options(p *parts.Part) attach.Options {
 	return attach.Options{TracepointID: l.Run.Machine.TracepointID, Features: facts.Features,
 		ReturnsAsEntries: facts.ReturnsAsEntries, Tracefs: facts.TracefsPath,
 		Drain: func() error { return l.Run.Drain(p) }, Stop: l.Run.Unwanted, Shared: l.Common.Maps,
-		LoadedAt: l.loadedAt, InGroup: memory.InGroup, Fit: l.Run.Fit, Calls: l.calls}
+		Replaces: l.Ready != nil, LoadedAt: l.loadedAt, InGroup: memory.InGroup, Fit: l.Run.Fit, Calls: l.calls}
 }
 
 // calls says whose system calls are counted beside programs. Perf knows no users, and has another idea of groups.
@@ -243,6 +240,11 @@ func (l *Loader) attach(p *parts.Part) error {
 	}
 	if err := l.followStarted(p); err != nil {
 		return err
+	}
+	if l.Ready != nil {
+		if err := l.Ready(p); err != nil {
+			return err
+		}
 	}
 	probes := l.Run.Host.Env().Probes()
 	disabled := func(probe *plan.Probe) bool { return probes[probe.ID].Disabled }

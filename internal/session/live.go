@@ -11,6 +11,7 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 	"github.com/startrace/startrace/internal/loading"
 	"github.com/startrace/startrace/internal/mistake"
+	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/timers"
@@ -45,7 +46,7 @@ func NewLive(o Options, stopsLoading func() bool) *Live {
 	l.common.Types.Now = true
 	l.s.dialogue = &dialogue{stopsLoading: stopsLoading}
 	l.s.loader.Common = l.common
-	l.s.loader.Ready = func() { l.change.replace() }
+	l.s.loader.Ready = func(p *parts.Part) error { return l.change.replace(p) }
 	l.s.loaded.controls.counted = true
 	return l
 }

@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/startrace/startrace/builtins"
+	"github.com/startrace/startrace/internal/attach"
+	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/loss"
 	"github.com/startrace/startrace/internal/parts"
 	"github.com/startrace/startrace/internal/plan"
@@ -22,6 +25,10 @@ type change struct {
 	replaced []int
 	// stopped are the numbers of all old ones, from replace on. It is empty if the change fails before.
 	stopped []int
+	// began is when the first of those was detached whose place no other took at once. It is zero if there is none.
+	began time.Time
+	// open is how many calls were open when the ends of spans were detached.
+	open uint64
 }
 
 // Attach compiles, loads and attaches the probes from number first on, in the
@@ -31,7 +38,9 @@ func (l *Live) Attach(first int, replaced []int, quiet bool) error {
 	s := l.s
 	l.change = &change{l: l, replaced: replaced}
 	if len(s.host.Env().Probes()) == first {
-		l.change.replace()
+		if err := l.change.replace(nil); err != nil {
+			return errors.Join(err, l.change.undo())
+		}
 		l.change.forget(quiet, func(probe *builtins.Probe) string { return "Detached " + probe.Name() })
 		s.sayAnnounced()
 		return nil
@@ -43,6 +52,13 @@ func (l *Live) Attach(first int, replaced []int, quiet bool) error {
 		l.drop(p)
 		return errors.Join(s.machine.WithCause(err), l.change.undo())
 	}
+	if began := l.change.began; !began.IsZero() {
+		s.messages.Lackf("startrace: neither the old nor the new probe saw the events of %d ms",
+			1+time.Since(began).Milliseconds())
+	}
+	if open := l.change.open; open > 0 {
+		s.messages.Lackf("startrace: neither the old nor the new probe saw the end of %s", format.Count(open, "call"))
+	}
 	l.change.forget(quiet, func(probe *builtins.Probe) string {
 		return fmt.Sprintf("Replaced the probe %s of %s", probe.Called(), probe.Pos())
 	})
@@ -53,24 +69,62 @@ func (l *Live) Attach(first int, replaced []int, quiet bool) error {
 	return nil
 }
 
-// replace detaches the probes that others take the place of; they are loaded
-// and about to be attached. A part of points that came later replaces nothing.
-func (c *change) replace() {
+// replace lets the probes of a part that is loaded take the place of others, or detaches these where it cannot. A part
+// of points that came later replaces nothing.
+func (c *change) replace(by *parts.Part) error {
 	if c == nil {
-		return
+		return nil
 	}
 	for i, id := range c.replaced {
 		c.replaced[i] = -1
+		c.stopped = append(c.stopped, id)
 		for part := range c.l.s.loaded.parts.Of(id) {
-			if part.Loaded.Attached(id) {
-				c.replaced[i] = id
-				if err := part.Loaded.DetachProbe(id); err != nil {
-					c.l.Report(err)
-				}
+			if !part.Loaded.Attached(id) {
+				continue
+			}
+			c.replaced[i] = id
+			if err := c.stop(id, part, by); err != nil {
+				return err
 			}
 		}
-		c.stopped = append(c.stopped, id)
 	}
+	return nil
+}
+
+// stop ends a probe in one of its parts.
+func (c *change) stop(id int, part, by *parts.Part) error {
+	if by == nil {
+		return part.Loaded.DetachProbe(id)
+	}
+	for _, probe := range by.Plan.Probes {
+		if c.l.s.host.Env().Probes()[probe.ID].Disabled {
+			continue
+		}
+		taken, err := attach.TakeOver(by.Loaded, probe.ID, part.Loaded, id)
+		if err != nil {
+			return err
+		}
+		if taken {
+			return c.end(id, part)
+		}
+	}
+	if c.began.IsZero() {
+		c.began = time.Now()
+	}
+	return part.Loaded.DetachProbe(id)
+}
+
+// end detaches the ends of spans of a probe whose starts another has taken over.
+func (c *change) end(id int, part *parts.Part) error {
+	if !part.Loaded.Attached(id) {
+		return nil
+	}
+	if err := part.Loaded.DetachProbe(id); err != nil {
+		return err
+	}
+	open, err := c.l.s.loaded.spans.Calls(part.Spans, id)
+	c.open += open
+	return err
 }
 
 // undo attaches the replaced probes again, because those in their place could not be attached.

@@ -15,7 +15,7 @@ func TestNoneOnceDetached(t *testing.T) {
 	needTracing(t)
 	workload := program(t, "workload")
 	points := []string{"tracepoint:syscalls:sys_enter_getppid", "rawtracepoint:sys_enter", "syscall:getppid",
-		"uprobe:" + workload + ":*.Syscall6"}
+		"uprobe:" + workload + ":*.RawSyscallNoError*"}
 	if kernelFunctions(t) {
 		points = append(points, "kprobe:"+syscallFunction("getppid"))
 	}
