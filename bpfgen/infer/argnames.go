@@ -1,9 +1,12 @@
 package infer
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/startrace/startrace/bpfgen/points"
+	"github.com/startrace/startrace/internal/plan"
+	"github.com/startrace/startrace/internal/point"
 )
 
 // The names of arguments where a probe has several points: which only some of them have, and how messages call the
@@ -22,6 +25,46 @@ func (pr *probe) someArgs(name string) bool {
 	}
 	return pr.argNames[name] || pr.argNames[strings.TrimSuffix(name, "_")]
 }
+
+// somePart reports whether events of some of a probe's targets have e.name, by the kinds of their points.
+func somePart(targets []*points.Target, name string) bool {
+	return slices.ContainsFunc(targets, func(t *points.Target) bool {
+		word, _, _ := strings.Cut(t.Text, ":")
+		k, known := point.Named(word)
+		return known && k.Has(name)
+	})
+}
+
+// elsewhere is e.name at a point that has none, if others of its probe have one: None, and e.args without arguments.
+// At the start of a call, and behind the entry of a function, the author is told instead where it is.
+func (e *event) elsewhere(name string) (val, bool) {
+	switch {
+	case e.atStart || e.inside || !somePart(e.b.pr.targets, name):
+		return val{}, false
+	case name == "args":
+		bare := *e
+		bare.args = noArgs{}
+		return objVal(&argsObj{&bare}), true
+	}
+	return noneVal(), true
+}
+
+// lacks reports whether the point has no e.name, where others of its probe have one.
+func (e *event) lacks(name string) bool {
+	_, own := e.over[name]
+	there := map[string]bool{"args": e.args != nil, "ret": e.ret != nil, "duration": e.duration != nil,
+		"depth": e.depth != nil || e.startEv != nil}
+	has, known := there[name]
+	_, elsewhere := e.elsewhere(name)
+	return known && !has && !own && elsewhere
+}
+
+// noArgs are the arguments of a point that has none, where others of its probe have some.
+type noArgs struct{}
+
+func (noArgs) names() []string                         { return nil }
+func (noArgs) get(*body, string, plan.Pos) (val, bool) { return val{}, false }
+func (noArgs) at(*body, int, plan.Pos) (val, bool)     { return val{}, false }
 
 // userFunctions are the functions of programs among the points of the probe.
 func (pr *probe) userFunctions() (out []*points.Function) {

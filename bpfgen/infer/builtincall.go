@@ -307,8 +307,8 @@ func (r *row) names() []string {
 	return attrs.OfContainer(c, r.keyed)
 }
 
-// ownAttr is attr for hasattr and getattr. An argument that only other points have is missing here, where attr gives
-// None. So is all of e.args where the arguments have no names.
+// ownAttr is attr for hasattr and getattr. What only other points have is missing here, where attr gives None. So is
+// all of e.args where the arguments have no names.
 func (b attributes) ownAttr(obj val, name string, pos plan.Pos) val {
 	if a, ok := obj.obj.(*argsObj); ok {
 		v, ok := a.ev.args.get(a.ev.b, name, pos)
@@ -326,6 +326,9 @@ func (b attributes) ownAttr(obj val, name string, pos plan.Pos) val {
 			wrong(pos, "no %s", name)
 		}
 		return v
+	}
+	if e, ok := obj.obj.(*event); ok && e.lacks(name) {
+		wrong(pos, "no %s", name)
 	}
 	v := b.attr(obj, name, pos)
 	if a, ok := v.obj.(*argsObj); ok && a.unnamed() {

@@ -158,6 +158,9 @@ func (e *event) mustField(name string, pos plan.Pos) val {
 	}
 	for _, f := range fieldNames {
 		if f == name {
+			if v, elsewhere := e.elsewhere(name); elsewhere {
+				return v
+			}
 			wrong(pos, "%s has no e.%s%s", e.point, name, e.whyNot(name))
 		}
 	}

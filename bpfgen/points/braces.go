@@ -58,7 +58,7 @@ func eachOfBraces(p *plan.Pattern) (out []*plan.Pattern) {
 			one := *p
 			one.Args = slices.Clone(p.Args)
 			one.Args[i] = text
-			one.Text = p.Provider + ":" + strings.Join(one.Args, ":")
+			one.Text = one.Long()
 			out = append(out, &one)
 		}
 	}

@@ -32,7 +32,7 @@ func (s search) perfEvents(p *plan.Pattern) []*Target {
 		if len(p.Args) == 2 {
 			at.Period, at.Freq = samplePeriod(p)
 		}
-		t := &Target{Source: &Counter{At: at}, Text: p.Text, Name: e.Name, Pos: p.Pos}
+		t := &Target{Source: &Counter{At: at}, Text: p.Long(), Name: e.Name, Pos: p.Pos}
 		if len(events) > 1 {
 			t.Text = strings.Join(append([]string{p.Provider, e.Name}, p.Args[1:]...), ":")
 		}

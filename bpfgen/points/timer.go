@@ -20,7 +20,7 @@ type Timer struct {
 
 // timer gives the target of profile:99hz, interval:1s, interval:ms:100.
 func timer(_ search, p *plan.Pattern) []*Target {
-	return []*Target{{Source: readTimer(p, kindOf(p).EveryCPU), Text: p.Text, Name: p.Provider, Pos: p.Pos}}
+	return []*Target{{Source: readTimer(p, kindOf(p).EveryCPU), Text: p.Long(), Name: p.Provider, Pos: p.Pos}}
 }
 
 func readTimer(p *plan.Pattern, everyCPU bool) *Timer {

@@ -45,7 +45,7 @@ func (s search) watchpoint(p *plan.Pattern) []*Target {
 			"watch fewer bytes, or from %#x on",
 			p.Text, at.Length, at.Length, at.Address, at.Address&^uint64(at.Length-1))
 	}
-	return []*Target{{Source: &Watchpoint{At: at}, Text: p.Text, Name: "watch", Pos: p.Pos}}
+	return []*Target{{Source: &Watchpoint{At: at}, Text: p.Long(), Name: "watch", Pos: p.Pos}}
 }
 
 // watchAccess is a set of r, w and x as the CPU can watch it: x86 has no

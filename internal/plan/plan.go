@@ -152,6 +152,9 @@ type Pattern struct {
 	Pos Pos
 }
 
+// Long is the point with the long name of its kind.
+func (p *Pattern) Long() string { return p.Provider + ":" + strings.Join(p.Args, ":") }
+
 // An Event is event((points, fn), …): a point that happens when one of the
 // functions returns a record.
 type Event struct {

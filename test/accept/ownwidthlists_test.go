@@ -110,6 +110,7 @@ def each(e):
         sum += x
     printf("sum %x\n", sum)
     printf("one %x\n", a.c if a.i < 0 else a.i)
+    printf("constant %x %x\n", -1, a.i if a.i < 0 else -1)
     print("sorted", *[sprintf("%x", x) for x in sorted([a.c, a.i])])
 probe("ufunc:BIN:mixed", each)
 `
@@ -120,6 +121,8 @@ probe("ufunc:BIN:mixed", each)
 // > written there, of at most 64 elements: `for x in (e.args.fd, e.args.pos): printf("%x\n", x)`.
 // > Elsewhere one of several fields of different widths has 64 bits, as in `e.args.fd if c else e.args.pos` and
 // > `sorted([e.args.fd, e.args.pos])`.
+// > A constant has 64 bits.
+// > So has what is a field or a constant: `e.args.fd if c else -1`.
 func TestOwnWidthsOfOneLoop(t *testing.T) {
 	needTracing(t)
 	need.Sources(t, "../..")
@@ -140,6 +143,7 @@ both fffffffd 5
 computed ff ffffffffffffffff
 sum fffffffffffffffc
 one ffffffffffffffff
+constant ffffffffffffffff fffffffffffffffd
 sorted fffffffffffffffd ffffffffffffffff
 `
 	if e.stdout != want {
