@@ -186,6 +186,24 @@ probe("ufunc:BIN:others", lambda e: print(e.args.n, e.args.t, e.args.p.d, e.args
 	}
 }
 
+// A struct that the function does not use is known wherever its caller has written it, as all but optimizing clang do.
+//
+// > An optimized caller by clang writes nothing of a struct that goes in memory (over 16 bytes) to a function that does
+// > not use it. Debug information does not say so: startrace and debuggers read what the memory had before.
+func TestUnusedStruct(t *testing.T) {
+	for command, structs := range map[string]string{"gcc -g -O2": "1 2 3", "gcc -g -O0": "1 2 3", "clang -g -O0": "1 2 3",
+		"clang -g -O2": ""} {
+		got := printed(t, command, "unused.c", `
+struct three { long a, b, c; };
+__attribute__((noinline)) void f(long n, struct three s) { __asm__ volatile("" : : "r"(n)); }
+int main(void) { f(7, (struct three){1, 2, 3}); }
+`, `probe("ufunc:BIN:f", lambda e: print(e.args.n, e.args.s.a, e.args.s.b, e.args.s.c))`)
+		if !strings.HasPrefix(got, "7 "+structs) || len(strings.Fields(got)) != 4 {
+			t.Errorf("%s: got %s, want 7 %s", command, got, structs)
+		}
+	}
+}
+
 // An array of which nobody says how long it is has elements, and no length.
 //
 // > An array of which debug information does not say the length, as the last member of a struct, has elements by their
