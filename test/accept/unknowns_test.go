@@ -191,8 +191,8 @@ probe("ufunc:BIN:others", lambda e: print(e.args.n, e.args.t, e.args.p.d, e.args
 // > An optimized caller by clang writes nothing of a struct that goes in memory (over 16 bytes) to a function that does
 // > not use it. Debug information does not say so: startrace and debuggers read what the memory had before.
 func TestUnusedStruct(t *testing.T) {
-	for command, structs := range map[string]string{"gcc -g -O2": "1 2 3", "gcc -g -O0": "1 2 3", "clang -g -O0": "1 2 3",
-		"clang -g -O2": ""} {
+	for command, structs := range map[string]string{"gcc -g -O2": "1 2 3", "gcc -g -O0": "1 2 3",
+		"clang -g -O0": "1 2 3", "clang -g -O2": ""} {
 		got := printed(t, command, "unused.c", `
 struct three { long a, b, c; };
 __attribute__((noinline)) void f(long n, struct three s) { __asm__ volatile("" : : "r"(n)); }
