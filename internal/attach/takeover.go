@@ -34,11 +34,11 @@ func TakeOver(l *Loaded, probe int, old *Loaded, replaced int) (ok bool, err err
 		return false, nil
 	}
 	for i, p := range ours {
-		if !canTakeOver(l, p, theirs[i]) {
+		if !canTakeOver(l, p, theirs[i]) || codeOf(p, ours) != codeOf(theirs[i], theirs) {
 			return false, nil
 		}
 	}
-	ends := func(p *program) bool { return p.Probe < 0 || p.Probe == probe && p.gate == nil }
+	ends := func(p *program) bool { return p.Probe < 0 || p.Probe == probe && !isSwitched(l, p.Program) }
 	if err := l.attach(ends); err != nil {
 		return false, err
 	}
@@ -58,13 +58,18 @@ func ofProbe(l *Loaded, probe int) []*program {
 	return l.selected(func(p *program) bool { return p.Probe == probe })
 }
 
+// codeOf is the index of the program by whose code, and so by whose gate, p is attached; -1 where it has its own.
+func codeOf(p *program, among []*program) int {
+	return slices.IndexFunc(among, func(q *program) bool { return q.Name == p.Code })
+}
+
 // canTakeOver reports whether a program can take the place of an attached one, or stand beside it as the end of spans.
 // Events of tracefs belong to the unit that has made them.
 func canTakeOver(l *Loaded, p, attached *program) bool {
-	gates := p.gate != nil && attached.gate != nil
-	ends := p.gate == nil && attached.gate == nil && !isSwitched(l, p.Program)
-	return (gates || ends) && p.points == nil && attached.points != nil && p.multi == attached.multi &&
-		p.session == attached.session && reflect.DeepEqual(p.Attach.Way, attached.Attach.Way) &&
+	gated := p.gate != nil || p.Code != "" || !isSwitched(l, p.Program)
+	same := (p.gate == nil) == (attached.gate == nil) && p.multi == attached.multi && p.session == attached.session &&
+		reflect.DeepEqual(p.Attach.Way, attached.Attach.Way)
+	return gated && same && p.points == nil && attached.points != nil &&
 		!slices.ContainsFunc(attached.points, func(pt spot) bool { return pt.kind == returnPoint })
 }
 
@@ -81,11 +86,11 @@ func switchOver(ours, theirs []*program, old *Loaded) error {
 	}
 	var err error
 	for i, p := range ours {
-		if p.gate != nil {
+		if p.points == nil { // it is no end of spans
 			err = errors.Join(err, exchange(p, theirs[i], old))
 		}
 	}
-	return err
+	return errors.Join(err, leadBack(theirs))
 }
 
 // leadBack makes gates jump to their own programs.
@@ -98,8 +103,8 @@ func leadBack(programs []*program) (err error) {
 	return err
 }
 
-// exchange gives p the gate of q with its points, and q that of p, by which q can be attached again. What was counted
-// so far stays with q.
+// exchange gives p the code of q, its gate, with its points, and q that of p, by which q can be attached again. What
+// was counted so far stays with q.
 func exchange(p, q *program, old *Loaded) error {
 	unseen, err := old.unseenAt(q.points)
 	q.unseen, p.unseen = q.unseen+unseen, p.unseen-unseen
@@ -108,8 +113,10 @@ func exchange(p, q *program, old *Loaded) error {
 	p.carried.add(counted, ^uint64(0))
 	p.points, q.points, q.detached = q.points, nil, true
 	p.code, q.code = q.code, p.code
-	p.gate.array, q.gate.array = q.gate.array, p.gate.array
-	return errors.Join(err, q.gate.lead(q.gate))
+	if p.gate != nil {
+		p.gate.array, q.gate.array = q.gate.array, p.gate.array
+	}
+	return err
 }
 
 // counted is what the kernel has counted for the attached code of a program; what it does not say is 0.

@@ -57,7 +57,7 @@ func TestTakeOverUndone(t *testing.T) {
 // takenOver are points that the workload comes to as often as it makes calls, and how many it shall make.
 func takenOver(t *testing.T, workload string) map[string]int {
 	const many, fewer = 2000000, 800000
-	points := map[string]int{"tracepoint:syscalls:sys_enter_getppid": many, "syscall:getppid": many,
+	points := map[string]int{"tracepoint:syscalls:sys_enter_{getppid,getuid}": many, "syscall:getppid": many,
 		"uprobe:" + workload + ":*.RawSyscallNoError*": fewer}
 	if kernelFunctions(t) {
 		for _, kind := range []string{"kprobe", "fentry", "fexit"} {
