@@ -3,6 +3,7 @@ package attach
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -55,9 +56,10 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// LacksRights reports whether the run may not attach it: it has no right to, or the kernel is locked down.
+// LacksRights reports whether the run may not attach it: it has no right to, or the kernel is locked down. The kernel
+// says EPERM, or EACCES where kernel.perf_event_paranoid asks for more.
 func (e *Error) LacksRights() bool {
-	return errors.Is(e.Err, ErrPermission) || errors.Is(e.Err, kernel.ErrLockdown)
+	return errors.Is(e.Err, fs.ErrPermission) || errors.Is(e.Err, kernel.ErrLockdown)
 }
 
 // Attach attaches all programs that are not attached. A program can run as soon as it is attached, before Attach
