@@ -168,12 +168,12 @@ func (b texts) endsWith(s *str, c string, then, els *ir.Block) {
 	b.Begin(long)
 	b.BranchImm(ir.ULE, n, int64(s.room), on, els)
 	b.Begin(on)
-	end := b.Op(ir.OpAdd, b.strAddr(s, 0), n)
+	from := b.fromEnd(s, n, int64(len(c)))
 	unit := 1
 	if s.mem != nil && s.mem.slot == nil {
 		unit = 8
 	}
-	b.equalUnits(func(off int64) (*ir.Value, int64) { return end, off - int64(len(c)) }, c, unit, els)
+	b.equalUnits(func(off int64) (*ir.Value, int64) { return from, off }, c, unit, els)
 	b.cond(constBool(true), then, els)
 }
 
@@ -187,7 +187,16 @@ func (b texts) byteAt(s *str, i int64) *ir.Value {
 	}
 	b.unless(ir.ULT, n, -i, missing)
 	b.unless(ir.UGT, n, int64(s.room), missing) // never; the verifier wants it
-	return b.Load(1, b.Op(ir.OpAdd, b.strAddr(s, 0), n), i)
+	return b.Load(1, b.fromEnd(s, n, -i), 0)
+}
+
+// fromEnd is the address of the last so many bytes of s, whose length n has just been tested to be no less. It is no
+// offset of the address of the end: that may have been computed behind the test of another number, and is one value
+// with it, of which the verifier knows what was tested there.
+//
+//	s.endswith(".so") and s.endswith("/libc.so")    # the end is known to be 3 bytes behind the begin, or more
+func (b texts) fromEnd(s *str, n *ir.Value, bytes int64) *ir.Value {
+	return b.Op(ir.OpAdd, b.strAddr(s, 0), b.Imm(ir.OpSub, n, bytes))
 }
 
 // orderStrs branches on x < y, bytewise.
