@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/startrace/startrace/test/need"
 )
 
 // TestGrowthSteps counts what compiling takes in statements that are executed, by the counters of go test's coverage:
@@ -16,7 +18,7 @@ import (
 func TestGrowthSteps(t *testing.T) {
 	const most = 5.6
 	binary := filepath.Join(t.TempDir(), "steps.test")
-	build := exec.Command("go", "test", "-c", "-o", binary, "-covermode=count",
+	build := exec.Command(need.Program(t, "go"), "test", "-c", "-o", binary, "-covermode=count",
 		"-coverpkg=../../bpfgen/...,../../starlark/...,../../internal/plan/...,../../internal/explain/...", ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
