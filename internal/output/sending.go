@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,12 +22,12 @@ type sending struct {
 	rest []byte       // what is still to be written; who writes has it
 	left atomic.Int64 // how many bytes that are
 
-	mu    sync.Mutex // held during the write of a piece
-	given bool       // up: nothing more is written
+	turn  chan struct{} // has one element during the write of a piece
+	given atomic.Bool   // up: no further piece is written
 }
 
 func newSending(w io.Writer, text []byte) *sending {
-	s := &sending{w: w, rest: text}
+	s := &sending{w: w, rest: text, turn: make(chan struct{}, 1)}
 	s.left.Store(int64(len(text)))
 	return s
 }
@@ -51,10 +50,10 @@ func (s *sending) send() error {
 
 // piece writes a piece if there is room, and reports whether there is more to be done.
 func (s *sending) piece(room, piped bool) (more bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.given || !room {
-		return !s.given, nil
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	if given := s.given.Load(); given || !room {
+		return !given, nil
 	}
 	text := s.rest
 	if piped {
@@ -78,12 +77,22 @@ func firstPiece(text []byte) []byte {
 	return text
 }
 
-// giveUp ends the sending, and gives how many bytes were not taken. A write that is under way all the same, into what
-// is no pipe, counts as not taken.
+// pieceWait is how long a piece that is being written is waited for: a process that other ones keep from running may
+// stand just there.
+const pieceWait = time.Second
+
+// giveUp ends the sending, and gives how many bytes were not taken. A piece for which a pipe has room is waited for. A
+// write that does not end, into what is no pipe, counts as not taken.
 func (s *sending) giveUp() (left int) {
-	if s.mu.TryLock() {
-		defer s.mu.Unlock()
-		s.given = true
+	s.given.Store(true)
+	wait := time.Duration(0)
+	if _, piped := pipeOf(s.w); piped {
+		wait = pieceWait
+	}
+	select {
+	case s.turn <- struct{}{}:
+		<-s.turn
+	case <-time.After(wait):
 	}
 	return int(s.left.Load())
 }

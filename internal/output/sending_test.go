@@ -63,6 +63,44 @@ func TestNothingIsUnread(t *testing.T) {
 	}
 }
 
+// A stalled writer tells that it was called, and takes what it was given once it is let go.
+type stalled struct {
+	called, let chan struct{}
+	got         bytes.Buffer
+}
+
+func (w *stalled) Write(text []byte) (n int, err error) {
+	w.called <- struct{}{}
+	<-w.let
+	return w.got.Write(text)
+}
+
+// A sending that is given up while one of its pieces is written writes no other one: what follows was said to be lost.
+func TestNothingFollowsWhatIsGivenUp(t *testing.T) {
+	w := &stalled{called: make(chan struct{}), let: make(chan struct{})}
+	s := newSending(w, bytes.Repeat([]byte("line\n"), wholePiece))
+	done := make(chan bool)
+	go func() {
+		more, err := s.piece(true, true)
+		if err != nil || !more {
+			t.Errorf("first piece: %v, %v", more, err)
+		}
+		more, _ = s.piece(true, true)
+		done <- more
+	}()
+	<-w.called
+	s.giveUp()
+	close(w.let)
+	select {
+	case more := <-done:
+		if more || w.got.Len() > wholePiece {
+			t.Errorf("%d bytes were written, and more: %v", w.got.Len(), more)
+		}
+	case <-w.called:
+		t.Error("a piece is written after the sending was given up")
+	}
+}
+
 // A reader that is merely slow gets all, in order, whatever the length of lines.
 func TestSlowReader(t *testing.T) {
 	r, w, err := os.Pipe()
