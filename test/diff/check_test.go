@@ -176,6 +176,11 @@ func tooLong(p *Program, err error) bool {
 	return loops.MatchString(p.Script()) && (errors.Is(err, unix.E2BIG) || errors.Is(err, unix.EFAULT))
 }
 
+// branchesOver reports whether the verifier gave up on the branches of a program that has many.
+func branchesOver(p *Program, err error) bool {
+	return errors.Is(err, unix.E2BIG) && len(branches.FindAllString(p.Script(), -1)) >= 20
+}
+
 // execute loads the unit and runs all programs on all inputs.
 func (c *checker) execute(programs []*Program, u *bpfgen.Unit) {
 	for _, s := range u.Spec.Programs {
@@ -214,7 +219,7 @@ func (c *checker) refusedBy(p *Program, err error) {
 	switch {
 	case tooLong(p, err):
 		c.except(longLoops, p)
-	case errors.Is(err, unix.E2BIG) && len(branches.FindAllString(p.Script(), -1)) >= 20:
+	case branchesOver(p, err):
 		c.except(manyBranches, p)
 	default:
 		c.note("rejected", p, "%+v", err)

@@ -153,6 +153,8 @@ func (c *checker) apart(programs []*Program, err error, check func([]*Program)) 
 		c.except(wideKey, programs[0])
 	case tooLong(programs[0], err):
 		c.except(longLoops, programs[0])
+	case branchesOver(programs[0], err):
+		c.except(manyBranches, programs[0])
 	default:
 		c.note("refused", programs[0], "%v", err)
 	}
