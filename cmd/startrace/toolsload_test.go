@@ -33,6 +33,15 @@ func TestToolsLoad(t *testing.T) {
 	t.Logf("%d command lines, %d programs", loads.lines, len(loads.met))
 }
 
+// Each flag of each tool has values to try, also where the short form does not try them.
+func TestValuesOfFlags(t *testing.T) {
+	for _, m := range stdlib.Modules() {
+		if m.Tool {
+			toolWords(t, m.Name)
+		}
+	}
+}
+
 // short is the form in which two tools are loaded. That of all takes four minutes, and more in a guest:
 // STARTRACE_LONG=1, as in make soak.
 func short() bool { return testing.Short() || os.Getenv("STARTRACE_LONG") == "" }
@@ -152,6 +161,7 @@ var usual = map[string][]string{
 	"DURATION":   {"5ms", "0"},
 	"FSTYPE":     {"proc", strings.Repeat("n", 31)},
 	"DISKNAME":   {"sda", strings.Repeat("n", 31)},
+	"SIG":        {"TERM", "64"},
 	"EXPRESSION": {"(e.comm, e.args.fd)"},
 	"VALUE":      {"c", strings.Repeat("n", 15)},
 }
