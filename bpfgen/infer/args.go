@@ -195,7 +195,7 @@ func (b argWords) typedWord(raw *tree.Expr, id kernel.TypeID, pos plan.Pos) val 
 		e := raw
 		if t.Size < 8 || t.Signed || t.Kind == kernel.KindEnum || raw.Type.Signed { // which a constant of 64 bits is
 			e = orFault(raw, pos, func(there *tree.Expr) *tree.Expr {
-				return truthBit(as(there, types.IntOf(uint8(t.Size*8), t.Signed), pos), t)
+				return truthBit(partOf(as(there, types.IntOf(uint8(t.Size*8), t.Signed), pos)), t)
 			})
 		}
 		return exprVal(b.memory().asNamed(e, t, pos))

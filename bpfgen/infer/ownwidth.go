@@ -76,7 +76,7 @@ func (u *userWalk) noteVerb(x syntax.Expr, v uval, verb byte) {
 // noteSpread notes how the elements of v, which is given by a star and stands at x, are shown by verbs.
 func (u *userWalk) noteSpread(x syntax.Expr, v uval, verbs []byte) {
 	for i, verb := range verbs {
-		one := uval{bits: fieldWidth(v)}
+		one := uval{bits: elementBits(v, i)}
 		if i < len(v.elems) {
 			one = v.elems[i]
 		}
@@ -130,16 +130,45 @@ func shownWidth(v val) int {
 	switch {
 	case v.obj != nil:
 		return elementWidth(v.obj)
-	case v.comp:
-		parts := make([]uval, len(v.elems))
-		for i, e := range v.elems {
-			parts[i] = uval{v: e, known: true, part: true}
+	case v.comp || v.expr != nil && v.typ().Kind == types.Tuple:
+		list := widthsOf(v)
+		if len(list) == 0 || slices.Max(list) != slices.Min(list) {
+			return 0
 		}
-		return commonWidth(parts...)
+		return list[0]
 	case v.expr == nil || !isField(v.expr):
 		return 0
 	}
 	return narrowWidth(v.typ())
+}
+
+// widthsOf are the widths of the elements of a tuple of the event, each as shownWidth has it; nil where v is none.
+func widthsOf(v val) (list []int) {
+	switch {
+	case v.comp:
+		for _, e := range v.elems {
+			list = append(list, shownWidth(e))
+		}
+	case v.expr != nil && v.typ().Kind == types.Tuple:
+		for i, t := range v.typ().Elems {
+			list = append(list, 0)
+			if isFieldAt(v.expr, i) {
+				list[i] = narrowWidth(t)
+			}
+		}
+	}
+	return list
+}
+
+// elementBits is the width of element i of a value: that of all elements where it is no tuple of the event.
+func elementBits(v uval, i int) int {
+	if v.known && v.part {
+		list := widthsOf(v.v)
+		if at, ok := within(int64(i), len(list)); ok {
+			return list[at]
+		}
+	}
+	return fieldWidth(v)
 }
 
 // narrowWidth is the width of an int with a sign that is narrower than 64 bits, else 0.
@@ -309,10 +338,26 @@ func isField(e *tree.Expr) bool {
 	case tree.OpLoad, tree.OpBuiltin, tree.OpSpanSlot, tree.OpElem:
 		return true
 	case tree.OpConvert, tree.OpAssume, tree.OpPresent:
-		return isField(e.Args[0])
+		return e.Part || isField(e.Args[0])
 	case tree.OpCond:
 		yes, no := e.Args[1], e.Args[2]
 		return (isField(yes) || isAbsent(yes)) && (isField(no) || isAbsent(no))
+	}
+	return false
+}
+
+// isFieldAt is isField of element i of a tuple, which is there or absent as a whole.
+func isFieldAt(e *tree.Expr, i int) bool {
+	switch e.Op {
+	case tree.OpTuple:
+		return isField(e.Args[i])
+	case tree.OpSpanSlot:
+		return e.Type.Elems[i].Kind == types.Int && e.Type.Elems[i].Label == ""
+	case tree.OpConvert, tree.OpAssume, tree.OpPresent:
+		return isFieldAt(e.Args[0], i)
+	case tree.OpCond:
+		yes, no := e.Args[1], e.Args[2]
+		return (isAbsent(yes) || isFieldAt(yes, i)) && (isAbsent(no) || isFieldAt(no, i))
 	}
 	return false
 }

@@ -116,7 +116,8 @@ func (s *regStruct) bitField(b *body, f kernel.Field, t kernel.Type, at int, pos
 		return exprVal(word)
 	}
 	e := orFault(word, pos, func(there *tree.Expr) *tree.Expr {
-		return truthBit(bitsOf(there, int(f.Bit)%8, int(f.BitSize), t.Signed, pos), t)
+		bits := bitsOf(there, int(f.Bit)%8, int(f.BitSize), t.Signed, pos)
+		return truthBit(partOf(as(bits, types.IntOf(uint8(8*t.Size), t.Signed), pos)), t)
 	})
 	return exprVal(b.memory().asNamed(e, t, pos))
 }
@@ -129,6 +130,13 @@ func shifted(word *tree.Expr, by int, pos plan.Pos) *tree.Expr {
 	return orFault(word, pos, func(there *tree.Expr) *tree.Expr {
 		return operation(tree.OpShr, types.U64, there, intExpr(int64(by), pos), pos)
 	})
+}
+
+// partOf is a part of a word that is a field, which has the width of its type where it is shown (ownwidth.go). What a
+// script computes of a word has none.
+func partOf(e *tree.Expr) *tree.Expr {
+	e.Part = true
+	return e
 }
 
 // bitsOf takes size bits of a word from a place on, as an int of that sign.

@@ -288,7 +288,11 @@ func (u *userWalk) index(x *syntax.IndexExpr) uval {
 	if recv.row != nil {
 		return tupleOf(recv.row)
 	}
-	return uval{bits: fieldWidth(recv), may: recv.callees(), held: recv.elementHeld(i)}
+	bits := fieldWidth(recv)
+	if n, ok := i.v.constInt(); ok && i.known {
+		bits = elementBits(recv, int(n))
+	}
+	return uval{bits: bits, may: recv.callees(), held: recv.elementHeld(i)}
 }
 
 // indexedWhole reports whether user space takes the element of an array or a tuple of the event of which it has all:

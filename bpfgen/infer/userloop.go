@@ -42,7 +42,12 @@ func (u *userWalk) bindAll(to syntax.Expr, v uval) {
 			}
 			return
 		}
-		u.eachAs(to, uval{bits: fieldWidth(v), may: v.callees(), held: v.holds()})
+		if len(names) == 0 {
+			u.eachAs(to, uval{bits: fieldWidth(v), may: v.callees(), held: v.holds()})
+		}
+		for i, x := range names {
+			u.eachAs(x, uval{bits: elementBits(v, i), may: v.callees(), held: v.holds()})
+		}
 		return
 	}
 	for i, x := range names {

@@ -51,6 +51,9 @@ type Expr struct {
 	// Field names what an operation reads from memory, for people: "struct task_struct.pid", "args.filename"; "" where
 	// the script gave the address.
 	Field string
+	// Part says that the result is a field as it was read, though of a word that has more than this field: a member
+	// of a struct in registers.
+	Part bool
 	// Body is the block of OpInline.
 	Body *Block
 	// Pos is the place in the script, for the lines of instructions and for what is counted here.
