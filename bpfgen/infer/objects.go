@@ -148,3 +148,11 @@ type wordIn struct {
 	abi.Place
 	expr *tree.Expr
 }
+
+// size is how many bytes of the struct the word has.
+func (w *wordIn) size() int {
+	if w.Bytes == 0 {
+		return 8
+	}
+	return w.Bytes
+}

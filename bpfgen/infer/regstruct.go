@@ -15,11 +15,7 @@ import (
 // wordAt is the part of a word that has size bytes of the struct from at on, in the program b; false: no word has them.
 func (s *regStruct) wordAt(b *body, at, size int, pos plan.Pos) (*tree.Expr, bool) {
 	for _, w := range s.words {
-		n := w.Bytes
-		if n == 0 {
-			n = 8
-		}
-		if at < w.at || at+size > w.at+n {
+		if at < w.at || at+size > w.at+w.size() {
 			continue
 		}
 		word := w.expr
@@ -37,13 +33,25 @@ func (s *regStruct) wordAt(b *body, at, size int, pos plan.Pos) (*tree.Expr, boo
 // has is wordAt where there must be one.
 func (s *regStruct) has(b *body, at, size int, name string, pos plan.Pos) *tree.Expr {
 	word, ok := s.wordAt(b, at, size, pos)
-	if !ok && s.split {
+	switch {
+	case ok:
+		return word
+	case s.split || !s.covers(at, size):
 		return lost(pos)
 	}
-	if !ok {
-		refuse(pos, "%s lies in two registers, which a kernel half cannot put together", name)
+	refuse(pos, "%s lies in two registers, which a kernel half cannot put together", name)
+	return nil
+}
+
+// covers reports whether the words have each of size bytes of the struct from at on. Debug information may know of some
+// members only, of those that the function uses.
+func (s *regStruct) covers(at, size int) bool {
+	for i := at; i < at+size; i++ {
+		if !slices.ContainsFunc(s.words, func(w wordIn) bool { return w.at <= i && i < w.at+w.size() }) {
+			return false
+		}
 	}
-	return word
+	return true
 }
 
 // field is s.name.

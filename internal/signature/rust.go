@@ -388,7 +388,8 @@ func isPair(a, b rustPart, off, size int64) bool {
 // rustEnum is an enum with something in its variants. Where one of them has no value of the discriminant, this is a
 // part of that variant.
 func (f *finder) rustEnum(part *dwarfinfo.Entry, size int64, depth int) rustType {
-	tag, known := f.rustTag(part)
+	tag, tells := f.rustTag(part)
+	known := true
 	t := rustType{form: rustMemory, size: size, align: 1}
 	var variants [][]rustField
 	owner := -1
@@ -406,7 +407,11 @@ func (f *finder) rustEnum(part *dwarfinfo.Entry, size int64, depth int) rustType
 		return nil
 	})
 	switch {
-	case err != nil || !known || len(variants) < 2:
+	case err != nil || !known || len(variants) == 0:
+		return rustType{}
+	case len(variants) == 1: // nothing has to tell which it is
+		return together(variants[0], t, size)
+	case !tells:
 		return rustType{}
 	case owner >= 0:
 		return niche(variants, owner, t)

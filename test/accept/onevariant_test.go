@@ -1,0 +1,57 @@
+package accept
+
+import (
+	"testing"
+
+	"github.com/startrace/startrace/test/need"
+)
+
+const enumsOfOneVariant = `#![allow(dead_code)]
+use std::hint::black_box;
+#[derive(Clone, Copy)] pub enum Empty { V }
+#[derive(Clone, Copy)] pub enum One { V(i32) }
+#[derive(Clone, Copy)] pub enum Pair { V(u8, i64) }
+#[derive(Clone, Copy)] pub enum Three { V { a: i16, b: i16, c: i16 } }
+#[derive(Clone, Copy)] pub enum Big { V(i64, i64, i64) }
+#[derive(Clone, Copy)] pub struct Unit;
+#[inline(never)] pub fn empty(p: Empty, q: u16, s: String) -> u16 { black_box(p); q + s.len() as u16 }
+#[inline(never)] pub fn unit(p: Unit, q: u16, s: String) -> u16 { black_box(p); q + s.len() as u16 }
+#[inline(never)] pub fn one(p: One, q: u16, s: String) -> u16 { black_box(p); q + s.len() as u16 }
+#[inline(never)] pub fn pair(p: Pair, q: u16, s: String) -> u16 { black_box(p); q + s.len() as u16 }
+#[inline(never)] pub fn three(p: Three, q: u16, s: String) -> u16 { black_box(p); q + s.len() as u16 }
+#[inline(never)] pub fn big(p: Big, q: u16, s: String) -> u16 { black_box(p); q + s.len() as u16 }
+#[inline(never)] pub fn maybe(p: Option<Empty>, q: u16, s: String) -> u16 { black_box(p); q + s.len() as u16 }
+#[inline(never)] pub fn maybe_one(p: Option<One>, q: u16, s: String) -> u16 { black_box(p); q + s.len() as u16 }
+#[inline(never)] pub fn gives(q: u16, s: String) -> Pair { Pair::V(q as u8, s.len() as i64) }
+fn main() {
+    empty(Empty::V, 11, "a".into()); unit(Unit, 12, "bb".into()); one(One::V(-3), 13, "ccc".into());
+    pair(Pair::V(4, -5), 14, "dddd".into()); three(Three::V { a: -1, b: 2, c: -3 }, 15, "e".into());
+    big(Big::V(-1, -2, -3), 16, "f".into()); maybe(Some(Empty::V), 17, "g".into()); maybe(None, 18, "h".into());
+    maybe_one(Some(One::V(-7)), 19, "i".into()); maybe_one(None, 20, "j".into()); black_box(gives(21, "kk".into()));
+}
+`
+
+// An enum of Rust with one variant is what is in it, and nothing where nothing is: the other arguments of its functions
+// have their places all the same.
+func TestEnumsOfOneVariant(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "rustc -g", "single.rs", enumsOfOneVariant)
+	point := binary + ":single::{empty,unit,one,pair,three,big,maybe,maybe_one}"
+	e := startrace(t, "-q", "-e", `probe("uprobe:`+point+`", lambda e: print(e.func, e.args))`,
+		"-e", `probe("uretprobe:`+binary+`:single::gives", lambda e: print(e.func, e.ret))`, "-c", binary).ok(t)
+	want := `single::empty record(q = 11, s = "a")
+single::unit record(q = 12, s = "bb")
+single::one record(p = record(variant = "V", V = -3), q = 13, s = "ccc")
+single::pair record(p = record(variant = "V", V = (4, -5)), q = 14, s = "dddd")
+single::three record(p = record(variant = "V", V = record(a = -1, b = 2, c = -3)), q = 15, s = "e")
+single::big record(p = record(variant = "V", V = (-1, -2, -3)), q = 16, s = "f")
+single::maybe record(p = record(variant = "V"), q = 17, s = "g")
+single::maybe record(p = None, q = 18, s = "h")
+single::maybe_one record(p = record(variant = "V", V = -7), q = 19, s = "i")
+single::maybe_one record(p = None, q = 20, s = "j")
+single::gives record(variant = "V", V = (21, 2))
+`
+	if e.stdout != want {
+		t.Errorf("got\n%s\nwant\n%s", e.stdout, want)
+	}
+}
