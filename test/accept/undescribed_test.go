@@ -1,7 +1,6 @@
 package accept
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
