@@ -1,77 +1,68 @@
 package accept
 
 import (
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/startrace/startrace/test/need"
 )
 
-// undescribed has functions that use one member of a struct in registers: clang describes that one alone.
-const undescribed = `struct mixed { int i; double d; };
-struct longs { long a, b; };
-struct words { short v[3]; char c; };
-volatile long sink;
-#define N __attribute__((noinline)) static
-N long mixed_i(int k, struct mixed p) { sink += k; sink += p.i; return 5; }
-N long mixed_d(int k, struct mixed p) { sink += k; sink += p.d; return 5; }
-N long longs_a(struct longs p, int k) { sink += k; sink += p.a; return 5; }
-N long longs_b(struct longs p, int k) { sink += k; sink += p.b; return 5; }
-N long words_v(struct words p, int k) { sink += k; sink += p.v[1]; return 5; }
-int main(void) {
-    struct mixed m = { 7, 0.5 }, n = { -8, 1.5 };
-    struct longs l = { 1, -2 };
-    struct words w = { { 1, -2, 3 }, 'c' };
-    mixed_i(1, m); mixed_i(2, n); mixed_d(3, m); mixed_d(4, n);
-    longs_a(l, 5); longs_b(l, 6); words_v(w, 7);
-    return 0;
+// partlyDescribed is a program of two files that have local variables of the same names.
+var partlyDescribed = map[string]string{
+	"first.c": `int shared = 5, hidden = 6;
+static int limit = 11, lonely = 7;
+static const int fixed = 3;
+static __thread int own = 3;
+int second(int n);
+__attribute__((noinline)) int first(int n) { limit += n; lonely++; own++; return limit + lonely + own + fixed; }
+int main(void) { return first(1) + second(1) == 0; }
+`,
+	"second.c": `extern int shared;
+static int limit = 100, hidden = 200;
+static __thread int own = 30;
+__attribute__((noinline)) int second(int n) { limit += n; shared++; own++; return limit + own + hidden++; }
+`,
 }
-`
 
-// A member that debug information does not describe is FAULT, in both halves, and the others are what they are.
-func TestMembersThatAreNotDescribed(t *testing.T) {
+// A variable outside of functions is never that of another source file where debug information does not tell of those
+// of the function's own: one that all files share is known if no file can hide it.
+//
+// > Where the function's source file was compiled without `-g`, or with `-g1`, a name that is also that of a variable
+// > that is local to some file is refused, too.
+func TestGlobalsOfUndescribedFunctions(t *testing.T) {
 	needTracing(t)
-	parts := map[string]map[string]string{
-		"mixed": {"i": "7|-8", "d": "0.5|1.5"}, "longs": {"a": "1", "b": "-2"},
-		"words": {"v[0]": "1", "v[1]": "-2", "v[2]": "3", "c": "99"},
-	}
-	functions := []string{"mixed_i", "mixed_d", "longs_a", "longs_b", "words_v"}
-	lost := 0
-	for _, level := range []string{"-O1", "-O2", "-O3", "-Os"} {
-		binary := need.Built(t, "clang -g "+level, "undescribed.c", undescribed)
-		var script strings.Builder
-		for _, f := range functions {
-			for part := range parts[strings.Split(f, "_")[0]] {
-				line := "probe('uprobe:BIN:FUNC', lambda e: print('FUNC PART', VALUE, VALUE == FAULT)MORE)\n"
-				write := func(value, more string) {
-					_, _ = strings.NewReplacer("BIN", binary, "FUNC", f, "PART", part, "VALUE", value, "MORE", more).
-						WriteString(&script, line)
-				}
-				write("e.args.p."+part, "")
-				write("e.value", ", kernel = lambda e: e.args.p."+part)
+	need.Sources(t, "../..")
+	for _, second := range []string{"gcc -O0", "gcc -O2", "gcc -g1 -O0", "gcc -ggdb1 -O2", "clang -O0", "clang -g1 -O0",
+		"clang -gline-tables-only -O2"} {
+		if strings.HasPrefix(second, "clang") {
+			need.Program(t, "clang")
+		}
+		binary := need.BuiltOf(t, "gcc -g -O0", partlyDescribed)
+		for _, command := range []string{"gcc -g -O0 -c first.c -o first.o", second + " -c second.c -o second.o",
+			"gcc first.o second.o -o program"} {
+			words := strings.Fields(command)
+			build := exec.Command(words[0], words[1:]...)
+			build.Dir = filepath.Dir(binary)
+			if out, err := build.CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", command, err, out)
 			}
 		}
-		e := startrace(t, "-q", "-e", script.String(), "-c", binary).ok(t)
-		counts := map[string]int{}
-		for line := range strings.Lines(e.stdout) {
-			words := strings.Fields(line)
-			name, part := words[0], words[1]
-			value, fault := strings.Join(words[2:len(words)-1], " "), words[len(words)-1]
-			counts[line]++
-			switch {
-			case fault == "True" && value == "<optimized out>":
-				lost++
-			case fault == "True" || !strings.Contains("|"+parts[strings.Split(name, "_")[0]][part]+"|", "|"+value+"|"):
-				t.Errorf("%s: %s", level, line)
+		for variable, want := range map[string]string{"e.globals.limit": "", "e.globals.own": "",
+			"e.globals.lonely": "", "e.globals.hidden": "", "e.globals.fixed": "", "e.globals.shared": "5",
+			`getattr(e.globals, "@first.c:limit")`: "12", `getattr(e.globals, "@first.c:own")`: "4"} {
+			text := `probe("uprobe:` + binary + `:second", lambda e: print(` + variable + `))`
+			e := startrace(t, "-q", script(t, text), "-c", binary)
+			const refused = "the source file of this function has no debug information of variables"
+			if want != "" {
+				equalLines(t, lines(e.ok(t).stdout), []string{want})
+			} else if e.status == 0 || !strings.Contains(e.stderr, refused) {
+				t.Errorf("%s: %s: %d %s%s", second, variable, e.status, e.stdout, e.stderr)
 			}
 		}
-		for line, n := range counts {
-			if n%2 != 0 {
-				t.Errorf("%s: the halves differ: %s", level, line)
-			}
-		}
-	}
-	if lost == 0 {
-		t.Error("clang describes all members: nothing was tried")
+		const all = `print(e.globals.limit, e.globals.own, e.globals.hidden)`
+		text := `probe("uprobe:` + binary + `:first", lambda e: ` + all + `)`
+		equalLines(t, lines(startrace(t, "-q", script(t, text), "-c", binary).ok(t).stdout), []string{"11 3 6"})
 	}
 }
