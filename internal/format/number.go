@@ -101,8 +101,8 @@ func (p *part) number(dst []byte, start int, digits []byte, negative bool) []byt
 		upper(digits)
 	}
 	zeroValue := len(digits) == 1 && digits[0] == '0'
-	if p.prec == 0 && zeroValue {
-		digits = digits[:0] // as in C
+	if p.prec == 0 && zeroValue && !(p.alt && p.verb == 'o') {
+		digits = digits[:0] // as in C, where "#" gives an octal number a zero in any case
 	}
 	dst = p.sign(dst, negative)
 	dst = append(dst, p.prefix(digits, zeroValue)...)
