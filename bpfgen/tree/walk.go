@@ -45,6 +45,16 @@ func (e *Expr) TestsText() bool {
 	return slices.ContainsFunc(e.Args, (*Expr).TestsText)
 }
 
+// Pairs reports whether a program begins or ends what a span pairs.
+func (p *Program) Pairs() (pairs bool) {
+	for _, blk := range p.Bodies() {
+		WalkBlock(blk, func(s *Stmt) {
+			pairs = pairs || s.Op == SSpanEnter || s.Op == SSpanStart || s.Op == SSpanEnd
+		}, func(*Expr) {})
+	}
+	return pairs
+}
+
 // Bodies are the blocks of a program: one, or that of each variant.
 func (p *Program) Bodies() []*Block {
 	bodies := []*Block{p.Body}

@@ -2,7 +2,6 @@ package attach
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
@@ -35,10 +34,15 @@ func isGated(l *Loaded, p *tree.Program) bool {
 }
 
 // isSwitched reports whether a program takes the place of another by a gate. Of a span of system calls only the start
-// does, since the ends of calls that are open belong to the old program. Spans of other kinds are not taken over.
+// does, since the ends of calls that are open belong to the old program.
 func isSwitched(l *Loaded, p *tree.Program) bool {
-	spans := slices.ContainsFunc(l.unit.Tree.Spans, func(s *tree.Span) bool { return s.Probe == p.Probe })
-	return !spans || p.Attach.Kind() == tree.AttachSyscallEnter
+	switch spans := l.unit.Tree.Spans; p.Attach.Kind() {
+	case tree.AttachSyscallEnter:
+		return true
+	case tree.AttachSyscallExit: // what pairs can stand in programs that it jumps to
+		return p.Attach.Span >= len(spans) || spans[p.Attach.Span].Probe != p.Probe
+	}
+	return !p.Pairs()
 }
 
 // putGate makes the gate of a program, by load, and has it attached in the place of the program.

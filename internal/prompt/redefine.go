@@ -51,19 +51,10 @@ func (p *prompt) repeat(latest *typedChunk, old starlark.StringDict) {
 	}
 	p.repeating, p.files = true, nil // no file is loaded by what runs now
 	defer func() { p.repeating = false }()
-	var again []*typedChunk
+	again := p.runAllAgain(changed)
 	for _, t := range p.typed[:len(p.typed)-1] {
 		cause := causeOf(t.used, changed)
-		switch {
-		case cause == "" || !p.stands(t):
-		case t.declares && p.owns(t):
-			again = append(again, t)
-			if p.runAgain(t, cause) {
-				for _, set := range t.assigned {
-					changed[set] = cause
-				}
-			}
-		case p.attached(t) || t.acts:
+		if cause != "" && !slices.Contains(again, t) && (p.attached(t) || t.acts) {
 			p.s.Messagef("%s keeps the old %s: enter it again", p.title(t), cause)
 		}
 	}
@@ -71,6 +62,27 @@ func (p *prompt) repeat(latest *typedChunk, old starlark.StringDict) {
 	p.typed = append(slices.DeleteFunc(p.typed, func(t *typedChunk) bool {
 		return slices.Contains(again, t)
 	}), again...)
+}
+
+// runAllAgain runs the chunks that can, of those that use a changed name, and adds the names that they set. A chunk may
+// use what a later one has set: so it goes on until none is left.
+func (p *prompt) runAllAgain(changed map[string]string) (again []*typedChunk) {
+	for more := true; more; {
+		more = false
+		for _, t := range p.typed[:len(p.typed)-1] {
+			cause := causeOf(t.used, changed)
+			if cause == "" || slices.Contains(again, t) || !t.declares || !p.owns(t) || !p.stands(t) {
+				continue
+			}
+			again, more = append(again, t), true
+			if p.runAgain(t, cause) {
+				for _, set := range t.assigned {
+					changed[set] = cause
+				}
+			}
+		}
+	}
+	return again
 }
 
 // runAgain declares anew what a chunk declared. If that fails, all stays as it
