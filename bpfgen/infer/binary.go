@@ -30,9 +30,9 @@ func (b operators) binary(op syntax.Token, x, y val, pos plan.Pos) val {
 	}
 	switch op {
 	case syntax.EQL:
-		return condVal(b.equal(x, y, pos))
+		return condVal(b.equals(x, y, pos))
 	case syntax.NEQ:
-		return condVal(negate(b.equal(x, y, pos), pos))
+		return condVal(negate(b.equals(x, y, pos), pos))
 	case syntax.IN:
 		return condVal(b.contains(x, y, pos))
 	case syntax.NOT_IN:
@@ -40,7 +40,7 @@ func (b operators) binary(op syntax.Token, x, y val, pos plan.Pos) val {
 	case syntax.LT, syntax.LE, syntax.GT, syntax.GE:
 		said := len(b.u.always)
 		v := b.order(op, x, y, pos)
-		b.atThisPoint(said, true, x, y, pos)
+		b.atThisPoint(said, true, b.compares(x, y), pos)
 		return v
 	}
 	return b.arith(op, x, y, pos)
@@ -83,11 +83,16 @@ func (b operators) arith(op syntax.Token, x, y val, pos plan.Pos) val {
 	return exprVal(b.now(&tree.Expr{Op: o, Type: arithType(o, l, r), Args: []*tree.Expr{l, r}, Pos: pos}))
 }
 
-// equal is x == y, with a warning if that is known before the run.
-func (b operators) equal(x, y val, pos plan.Pos) cond {
+// equals is x == y as a script has it, with a warning if that is known before the run.
+func (b operators) equals(x, y val, pos plan.Pos) cond { return b.equalOf(x, y, b.compares(x, y), pos) }
+
+// equal is x == y as one of several comparisons at a place, as in x in (1, 2), with such a warning of each.
+func (b operators) equal(x, y val, pos plan.Pos) cond { return b.equalOf(x, y, constantTexts(x, y), pos) }
+
+func (b operators) equalOf(x, y val, constants [2]string, pos plan.Pos) cond {
 	said := len(b.u.always)
 	c := b.equalHere(x, y, pos)
-	b.atThisPoint(said, !c.known || c.value, x, y, pos)
+	b.atThisPoint(said, !c.known || c.value, constants, pos)
 	return c
 }
 

@@ -13,7 +13,7 @@ import (
 //
 // A comparison is walked for each point of its probe, with the types that its operands have there. The author is warned
 // only if it comes out the same wherever it is walked: `e.what == "start"` is no mistake if the event has another text
-// at another point.
+// at another point, and `k == n` none in one round of a loop over constants that is written out.
 
 // A comparison is one of a script, as the walks for all points of a probe find it.
 type comparison struct {
@@ -36,10 +36,21 @@ func (m *messages) warnAlways(pos plan.Pos, format string, args ...any) {
 	m.always = append(m.always, constantWarning{Diag: refusal.Diag{Pos: pos, Msg: fmt.Sprintf(format, args...)}})
 }
 
-// atThisPoint ends the walk of the comparison of x and y. said is the number of such warnings before it. Without a new
-// one, and if it is one that may hold, nobody is warned of it at other points.
-func (b operators) atThisPoint(said int, mayHold bool, x, y val, pos plan.Pos) {
-	constants := []string{constantText(y), constantText(x)}
+// compares is constantTexts of a comparison that is alone at its place. In a loop that is written out the rounds have
+// other constants, and the comparison is one.
+func (b operators) compares(x, y val) (texts [2]string) {
+	if b.writing {
+		return texts
+	}
+	return constantTexts(x, y)
+}
+
+// constantTexts are the constants that are compared, as texts.
+func constantTexts(x, y val) [2]string { return [2]string{constantText(y), constantText(x)} }
+
+// atThisPoint ends the walk of a comparison with constants. said is the number of such warnings before it. Without a
+// new one, and if it is one that may hold, nobody is warned of it at other points.
+func (b operators) atThisPoint(said int, mayHold bool, constants [2]string, pos plan.Pos) {
 	if len(b.u.always) > said {
 		of := comparison{b.u.probe, pos, constants[0]}
 		if of.constant == "" {
@@ -55,7 +66,7 @@ func (b operators) atThisPoint(said int, mayHold bool, x, y val, pos plan.Pos) {
 	if !mayHold {
 		return
 	}
-	for _, c := range append(constants, "") {
+	for _, c := range append(constants[:], "") {
 		b.u.open.Set(comparison{b.u.probe, pos, c}, true)
 	}
 }
@@ -64,9 +75,9 @@ func (b operators) atThisPoint(said int, mayHold bool, x, y val, pos plan.Pos) {
 func (b operators) foldedTo(op syntax.Token, v, x, y val, pos plan.Pos) {
 	switch op {
 	case syntax.LT, syntax.LE, syntax.GT, syntax.GE:
-		b.atThisPoint(len(b.u.always), true, x, y, pos)
+		b.atThisPoint(len(b.u.always), true, b.compares(x, y), pos)
 	case syntax.EQL, syntax.NEQ:
-		b.atThisPoint(len(b.u.always), v.c == plan.Bool(op == syntax.EQL), x, y, pos)
+		b.atThisPoint(len(b.u.always), v.c == plan.Bool(op == syntax.EQL), b.compares(x, y), pos)
 	}
 }
 

@@ -33,6 +33,9 @@ func (b operators) warnOutOfRange(op syntax.Token, l, r *tree.Expr, pos plan.Pos
 		return
 	}
 	lowest, highest := bounds(of.Type)
+	if most, ok := greatest(of); ok && highest.Cmp(big.NewInt(most)) > 0 {
+		highest = big.NewInt(most)
+	}
 	below, above := n.Cmp(lowest), n.Cmp(highest)
 	result := ""
 	switch op {
