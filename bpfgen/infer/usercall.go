@@ -327,8 +327,38 @@ func (u arguments) cannotRead(f *builtin, x *syntax.CallExpr) {
 				"the top of the script, as T = %s(…), and use T here", f.name, nameIn(call.Fn).Name)
 		}
 	}
+	if !slices.ContainsFunc(x.Args, func(a syntax.Expr) bool { return !u.byHalf(argValue(a)) }) {
+		wrong(x.Lparen, "%s reads in the kernel when the event comes, but a handler computes an argument of it later: "+
+			"let a kernel half do both, as kernel = lambda e: %[1]s(…), and use e.value in the handler", f.name)
+	}
 	wrong(x.Lparen, "%s reads in the kernel when the event comes, but an argument is computed in user space later: "+
 		"read the parts of the event before, as names = [cstr(e.args[0]), cstr(e.args[1])]", f.name)
+}
+
+// byHalf reports whether a kernel half could compute x, as far as its names tell: it has no variable but the event, and
+// calls nothing that runs in user space only.
+func (u arguments) byHalf(x syntax.Expr) bool {
+	can := true
+	syntax.Walk(x, func(n syntax.Node) bool {
+		id, ok := n.(*syntax.Ident)
+		bind, named := (*resolve.Binding)(nil), false
+		if ok {
+			bind, named = id.Binding.(*resolve.Binding)
+		}
+		if !named {
+			return true // a name behind a dot, or one of an argument
+		}
+		v, _ := u.frame.Lookup(id, captured)
+		if c, is := v.v.c.(plan.Builtin); is {
+			f := builtinOf(c)
+			can = can && (f.kernel != nil || f.unwalked != nil)
+		}
+		if _, event := v.v.obj.(*event); !event && bind.Scope <= resolve.Free && bind.Scope >= resolve.Local {
+			can = can && v.known && !v.part // what the function has captured
+		}
+		return true
+	})
+	return can
 }
 
 // argOf is an argument as it is written, with its name, whose value is v.
