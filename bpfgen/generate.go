@@ -17,6 +17,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/ssagen"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/until"
 )
 
@@ -114,9 +115,9 @@ func Generate(u *tree.Unit, o Options) (_ *Unit, err error) {
 	g := &generator{
 		o: o, shared: ssagen.NewShared(u, arch, o.NoCmpXchg),
 		unit: &Unit{
-			Tree: u, Lines: map[string][]Line{}, Loops: map[string]Loop{}, Calls: map[string][]Call{},
-			Costs: map[string]cost.Cost{},
-			Spec:  &ebpf.CollectionSpec{Maps: map[string]*ebpf.MapSpec{}, Programs: map[string]*ebpf.ProgramSpec{}},
+			Tree: u, Lines: map[string][]Line{}, Loops: map[string]Loop{}, Rollable: map[string][]plan.Pos{},
+			Calls: map[string][]Call{}, Costs: map[string]cost.Cost{},
+			Spec: &ebpf.CollectionSpec{Maps: map[string]*ebpf.MapSpec{}, Programs: map[string]*ebpf.ProgramSpec{}},
 		},
 	}
 	if g.dumps() {
@@ -182,7 +183,12 @@ func (g *generator) program(p *tree.Program) error {
 		}
 		var over *beyond
 		if errors.As(err, &over) {
-			return explainLimit(p, over.f, over.err)
+			err := explainLimit(p, over.f, over.err)
+			var limit *LimitError
+			if errors.As(err, &limit) {
+				limit.Rollable = p.Rollable
+			}
+			return err
 		}
 		return err
 	}
@@ -232,6 +238,7 @@ func (g *generator) withStack(p *tree.Program, stack int, calls ssagen.Outlining
 		hot.Why = g.whyFollowed(hot.Pos, code.Calls)
 		g.unit.Loops[p.Name] = hot
 	}
+	g.unit.Rollable[p.Name] = p.Rollable
 	g.unit.Lines[p.Name] = a.lines
 	g.unit.Calls[p.Name] = a.calls(code.Calls)
 	if g.o.Cost {

@@ -33,6 +33,8 @@ const (
 type LimitError struct {
 	Pos plan.Pos
 	Msg string
+	// Rollable are loops of the program without which it may be small enough: see tree.Program.
+	Rollable []plan.Pos
 }
 
 func (e *LimitError) Error() string {
@@ -46,8 +48,25 @@ func (e *LimitError) Error() string {
 func (e *LimitError) Place() plan.Pos { return e.Pos }
 
 func limitf(pos plan.Pos, format string, args ...any) error {
-	return &LimitError{pos, fmt.Sprintf(format, args...)}
+	return &LimitError{Pos: pos, Msg: fmt.Sprintf(format, args...)}
 }
+
+// RollMore adds to rolled (infer.Options) the loops that can be rolled, if the program of err is too large. It reports
+// whether these are more than before: the plan may then be compiled anew.
+func RollMore(err error, rolled map[plan.Pos]bool) bool {
+	var large interface{ Loops() []plan.Pos }
+	if !errors.As(err, &large) {
+		return false
+	}
+	before := len(rolled)
+	for _, at := range large.Loops() {
+		rolled[at] = true
+	}
+	return len(rolled) > before
+}
+
+// Loops are those of the program that can be rolled.
+func (e *LimitError) Loops() []plan.Pos { return e.Rollable }
 
 // checkMaps refuses programs that use more than limit maps, at the first one
 // too many.
@@ -112,6 +131,11 @@ func explainLimit(p *tree.Program, f *ir.Func, err error) error {
 	var far *emit.DistanceError
 	switch {
 	case errors.As(err, &stack):
+		if hot, ok := largest(p, exprs(p)); ok {
+			return limitf(hot.Pos, "this loop keeps %d bytes of values at the same time, and a program has %d bytes "+
+				"of stack: each of its %d rounds stands in the program; let it go over fewer elements, or do less in "+
+				"it", stack.Total, regalloc.MaxStack, hot.Steps)
+		}
 		return limitf(begin(f),
 			"this handler keeps %d bytes of values at the same time, and a program has %d bytes of stack: "+
 				"use values soon after they are computed, or keep some in a table", stack.Total, regalloc.MaxStack)

@@ -36,6 +36,8 @@ type Unit struct {
 	Lines map[string][]Line
 	// Loops has the most expensive loop of the programs that have one.
 	Loops map[string]Loop
+	// Rollable has the loops of programs that need not be written out: see tree.Program.
+	Rollable map[string][]plan.Pos
 	// Calls has what became of the calls of the script's functions in a program,
 	// those that are worth telling.
 	Calls map[string][]Call

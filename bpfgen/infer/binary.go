@@ -87,7 +87,9 @@ func (b operators) arith(op syntax.Token, x, y val, pos plan.Pos) val {
 func (b operators) equals(x, y val, pos plan.Pos) cond { return b.equalOf(x, y, b.compares(x, y), pos) }
 
 // equal is x == y as one of several comparisons at a place, as in x in (1, 2), with such a warning of each.
-func (b operators) equal(x, y val, pos plan.Pos) cond { return b.equalOf(x, y, constantTexts(x, y), pos) }
+func (b operators) equal(x, y val, pos plan.Pos) cond {
+	return b.equalOf(x, y, constantTexts(x, y), pos)
+}
 
 func (b operators) equalOf(x, y val, constants [2]string, pos plan.Pos) cond {
 	said := len(b.u.always)

@@ -38,6 +38,9 @@ type body struct {
 	written int
 	// writing is set while a loop is written out, so that those in it are counted with it.
 	writing bool
+	// rollable is the outermost loop around the place of the walk that is written out and need not be, as it goes over
+	// a range.
+	rollable plan.Pos
 	// calls are the functions of the script that are walked in place around this one. None of them may be called again:
 	// Starlark has no recursion.
 	calls []*plan.Func

@@ -54,6 +54,7 @@ package infer
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/startrace/startrace/bpfgen/points"
 	"github.com/startrace/startrace/bpfgen/refusal"
@@ -80,6 +81,9 @@ type Options struct {
 	// Replaced is a file of programs that has become another one since: the late unit has the points in it, and no
 	// others. "" is none.
 	Replaced string
+	// Rolled are the loops over ranges that are not written out, by the places of their for statements: they are too
+	// large if they are (Program.Rollable).
+	Rolled map[plan.Pos]bool
 	// Stop is for somebody who may want no result any more: once it gives an error, that comes back soon.
 	Stop until.Stop
 }
@@ -94,7 +98,8 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 	names := newNameTable(o.Earlier)
 	userKeys := map[int]*keyUse{}
 	moved, stays, allLate := map[probeFunc]string{}, map[probeFunc]bool{}, map[int]bool{}
-	mixed := map[int]string{}
+	mixed, rolled := map[int]string{}, map[plan.Pos]bool{}
+	maps.Copy(rolled, o.Rolled)
 	versions := map[probeFunc]map[int]int{}
 	settles := 1
 	for round := 0; round < maxRounds; round++ {
@@ -104,13 +109,14 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 		u.earlier, u.late, u.replaced = o.Earlier, o.Late, o.Replaced
 		u.spanKeys, u.nameTable = keys, names
 		u.userKeys, u.moved, u.stays, u.allLate = userKeys, moved, stays, allLate
-		u.mixed, u.versions = mixed, versions
+		u.mixed, u.versions, u.rolled = mixed, versions, rolled
 		u.changers = newChangers(changing, nil)
-		before := len(moved) + len(mixed)
+		before := len(moved) + len(mixed) + len(rolled)
 		u.walk()
-		if len(moved)+len(mixed) > before || u.split || !u.changed && (sides{u}).alsoLate() {
+		if len(moved)+len(mixed)+len(rolled) > before || u.split || !u.changed && (sides{u}).alsoLate() {
 			// What their kernel halves gave containers does not hold.
-			known, round = learnt{conts: o.Earlier.containers()}, -1 // each function and container moves once
+			// Each function and container moves once, and each loop is rolled once.
+			known, round = learnt{conts: o.Earlier.containers()}, -1
 			continue
 		}
 		userStores{u}.makeRoom()

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"go.starlark.net/resolve"
@@ -28,9 +29,12 @@ import (
 // ways meet the variable is what was assigned (read), with its own type: an int
 // without a sign has none, though the variable has one elsewhere.
 
-// writeOut counts an iteration that is written out.
+// writeOut counts an iteration that is written out. Of too many a loop around it is walked anew as one that is not.
 func (b walker) writeOut(pos plan.Pos) {
 	switch b.written++; {
+	case b.written > maxWritten && b.rollable.IsValid():
+		b.u.rolled[b.rollable] = true
+		refusal.AfterMistake()
 	case b.written > maxWritten+1:
 		refusal.AfterMistake()
 	case b.written > maxWritten:
@@ -44,6 +48,7 @@ type rangeObj struct {
 	start, stop val
 	step        int64
 	bound       int64
+	rolled      bool // written out it was too large
 }
 
 func (*rangeObj) what() string { return "a range" }
@@ -74,7 +79,10 @@ func (b walker) forStmt(s *syntax.ForStmt) bool {
 	if len(elems) > maxUnroll {
 		refuse(pos, "this loop has %d iterations; a kernel half takes %d of a list", len(elems), maxUnroll)
 	}
-	return b.noteWritten(pos, func() bool {
+	if b.u.rolled[pos] && b.rolled(s, over) {
+		return true
+	}
+	return b.noteWritten(pos, b.noteRollable(pos, over, func() bool {
 		if branches(s.Body) {
 			b.pinned(s, func() { b.unrolledLoop(s, elems) })
 			return true
@@ -87,7 +95,7 @@ func (b walker) forStmt(s *syntax.ForStmt) bool {
 			}
 		}
 		return true
-	})
+	}))
 }
 
 // steady is what a loop goes through, as it is before the first round: of a list that is written there the body can
@@ -139,6 +147,76 @@ func (b walker) noteWritten(pos plan.Pos, walk func() bool) bool {
 	b.prog.Written = slices.DeleteFunc(b.prog.Written, func(l tree.WrittenLoop) bool { return l.Pos == pos })
 	b.prog.Written = append(b.prog.Written, loop)
 	return falls
+}
+
+// noteRollable makes walk, which writes out a loop over what, note that it could be rolled, unless one around it could
+// be, or it was tried.
+func (b walker) noteRollable(pos plan.Pos, over val, walk func() bool) func() bool {
+	if _, ok := over.c.(plan.Range); !ok || b.rollable.IsValid() || b.u.rolled[pos] {
+		return walk
+	}
+	return func() bool {
+		b.rollable = pos
+		if !slices.Contains(b.prog.Rollable, pos) {
+			b.prog.Rollable = append(b.prog.Rollable, pos)
+		}
+		falls := walk()
+		b.rollable = plan.Pos{}
+		return falls
+	}
+}
+
+// rolled walks a loop over a constant range as one that is not written out, if it can be one: not where the body wants
+// a constant.
+func (b walker) rolled(s *syntax.ForStmt, over val) bool {
+	r, ok := rangeOf(over)
+	if !ok {
+		return false
+	}
+	m, back, diags := b.mark(), b.frame.keepLoops(), len(b.u.diags)
+	block, refused := b.tries(func() { b.pinned(s, func() { b.rangeLoop(s, r) }) })
+	if refused != nil || len(b.u.diags) > diags {
+		b.back(m)
+		back()
+		for _, p := range b.frame.pins {
+			b.prog.Locals[p.local].Type = p.t
+		}
+		return false
+	}
+	for _, st := range block.Stmts {
+		b.emit(st)
+	}
+	return true
+}
+
+// rangeOf is a constant range of at least two numbers as one that is not written out.
+func rangeOf(v val) (*rangeObj, bool) {
+	list, ok := v.c.(plan.Range)
+	if !ok || len(list) < 2 {
+		return nil, false
+	}
+	from, _ := constant(list[0]).constInt()
+	second, _ := constant(list[1]).constInt()
+	last, _ := constant(list[len(list)-1]).constInt()
+	step, stop := second-from, last+1
+	if step < 0 {
+		stop = last - 1
+	}
+	return &rangeObj{start: intVal(from), stop: intVal(stop), step: step, bound: int64(len(list)), rolled: true}, true
+}
+
+// keepLoops gives what brings the loops around a place of f, and their pins, back to what they are now.
+func (f *frame) keepLoops() (back func()) {
+	loop, pins, now := f.loop, maps.Clone(f.pins), map[*pin]pin{}
+	for _, p := range pins {
+		now[p] = *p
+	}
+	return func() {
+		f.loop, f.pins = loop, pins
+		for p, was := range now {
+			*p = was
+		}
+	}
 }
 
 // sequence is the value of x where it is only gone through: a list that is
@@ -297,7 +375,7 @@ func (b walker) rangeLoop(s *syntax.ForStmt, r *rangeObj) {
 		b.stmts(s.Body)
 	})
 	b.frame.loop = saved
-	b.emit(&tree.Stmt{Op: tree.SFor, Int: i, Then: blk, Str: fmt.Sprint(r.bound), Pos: pos,
+	b.emit(&tree.Stmt{Op: tree.SFor, Int: i, Then: blk, Str: fmt.Sprint(r.bound), Pos: pos, ByKernel: r.rolled,
 		Exprs: []*tree.Expr{b.num(r.start, pos), b.num(r.stop, pos), intExpr(r.step, pos)}})
 }
 

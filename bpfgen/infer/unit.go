@@ -54,6 +54,8 @@ type unit struct {
 	// mixed are the tables and cells that have texts of different kinds, by number, with the reason why their handlers
 	// run in user space. It lives through all rounds.
 	mixed map[int]string
+	// rolled are the loops over ranges that are not written out, by the places of their for statements.
+	rolled map[plan.Pos]bool
 	// res is what comes of the round. It is complete when finish has run.
 	res *Result
 	// userUses are the uses of tables and cells by handlers that this round has placed in user space.

@@ -13,8 +13,7 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// Calls in user halves: builtins, functions, methods; what the kernel computes of them (`eitherHalf`); `reads in the
-// kernel, but an argument is computed in user space`.
+// Calls in user halves: builtins, functions, methods; what the kernel computes of them (`eitherHalf`).
 
 // call walks a call in user code.
 func (u arguments) call(x *syntax.CallExpr) uval {
@@ -316,49 +315,6 @@ func lenOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 	}
 	u.capture(v)
 	return u.calling().byUser(f, x, []uval{v})
-}
-
-// cannotRead refuses a read at what user space computes.
-func (u arguments) cannotRead(f *builtin, x *syntax.CallExpr) {
-	for _, a := range x.Args {
-		call, ok := unparen(argValue(a)).(*syntax.CallExpr)
-		if ok && slices.Contains([]string{"struct", "types"}, nameIn(call.Fn).Name) {
-			wrong(call.Lparen, "%s reads in the kernel, which must know the type before an event comes: declare it at "+
-				"the top of the script, as T = %s(…), and use T here", f.name, nameIn(call.Fn).Name)
-		}
-	}
-	if !slices.ContainsFunc(x.Args, func(a syntax.Expr) bool { return !u.byHalf(argValue(a)) }) {
-		wrong(x.Lparen, "%s reads in the kernel when the event comes, but a handler computes an argument of it later: "+
-			"let a kernel half do both, as kernel = lambda e: %[1]s(…), and use e.value in the handler", f.name)
-	}
-	wrong(x.Lparen, "%s reads in the kernel when the event comes, but an argument is computed in user space later: "+
-		"read the parts of the event before, as names = [cstr(e.args[0]), cstr(e.args[1])]", f.name)
-}
-
-// byHalf reports whether a kernel half could compute x, as far as its names tell: it has no variable but the event, and
-// calls nothing that runs in user space only.
-func (u arguments) byHalf(x syntax.Expr) bool {
-	can := true
-	syntax.Walk(x, func(n syntax.Node) bool {
-		id, ok := n.(*syntax.Ident)
-		bind, named := (*resolve.Binding)(nil), false
-		if ok {
-			bind, named = id.Binding.(*resolve.Binding)
-		}
-		if !named {
-			return true // a name behind a dot, or one of an argument
-		}
-		v, _ := u.frame.Lookup(id, captured)
-		if c, is := v.v.c.(plan.Builtin); is {
-			f := builtinOf(c)
-			can = can && (f.kernel != nil || f.unwalked != nil)
-		}
-		if _, event := v.v.obj.(*event); !event && bind.Scope <= resolve.Free && bind.Scope >= resolve.Local {
-			can = can && v.known && !v.part // what the function has captured
-		}
-		return true
-	})
-	return can
 }
 
 // argOf is an argument as it is written, with its name, whose value is v.

@@ -9,7 +9,8 @@ import (
 	"github.com/startrace/startrace/internal/plan"
 )
 
-// The refusal of reads of memory at what only user space knows, as a function with mem() that is given away.
+// The refusal of reads of memory at what only user space knows, as a function with mem() that is given away; `reads in
+// the kernel when the event comes, but`.
 //
 // The kernel reads memory of the event before the event is sent. So of what reads there, as cstr, the walk must see
 // each call. A function with such a call is refused where user space calls it by itself, which the walk does not see:
@@ -208,3 +209,46 @@ func (u *userWalk) noBuiltins(list []syntax.Expr, vals []uval) {
 
 const readsByName = "%s reads in the kernel, and is called by its name: want a function that calls it, as " +
 	"lambda p: %[1]s(p)"
+
+// cannotRead refuses a read at what user space computes.
+func (u arguments) cannotRead(f *builtin, x *syntax.CallExpr) {
+	for _, a := range x.Args {
+		call, ok := unparen(argValue(a)).(*syntax.CallExpr)
+		if ok && slices.Contains([]string{"struct", "types"}, nameIn(call.Fn).Name) {
+			wrong(call.Lparen, "%s reads in the kernel, which must know the type before an event comes: declare it at "+
+				"the top of the script, as T = %s(…), and use T here", f.name, nameIn(call.Fn).Name)
+		}
+	}
+	if !slices.ContainsFunc(x.Args, func(a syntax.Expr) bool { return !u.byHalf(argValue(a)) }) {
+		wrong(x.Lparen, "%s reads in the kernel when the event comes, but a handler computes an argument of it later: "+
+			"let a kernel half do both, as kernel = lambda e: %[1]s(…), and use e.value in the handler", f.name)
+	}
+	wrong(x.Lparen, "%s reads in the kernel when the event comes, but an argument is computed in user space later: "+
+		"read the parts of the event before, as names = [cstr(e.args[0]), cstr(e.args[1])]", f.name)
+}
+
+// byHalf reports whether a kernel half could compute x, as far as its names tell: it has no variable but the event, and
+// calls nothing that runs in user space only.
+func (u arguments) byHalf(x syntax.Expr) bool {
+	can := true
+	syntax.Walk(x, func(n syntax.Node) bool {
+		id, ok := n.(*syntax.Ident)
+		bind, named := (*resolve.Binding)(nil), false
+		if ok {
+			bind, named = id.Binding.(*resolve.Binding)
+		}
+		if !named {
+			return true // a name behind a dot, or one of an argument
+		}
+		v, _ := u.frame.Lookup(id, captured)
+		if c, is := v.v.c.(plan.Builtin); is {
+			f := builtinOf(c)
+			can = can && (f.kernel != nil || f.unwalked != nil)
+		}
+		if _, event := v.v.obj.(*event); !event && bind.Scope <= resolve.Free && bind.Scope >= resolve.Local {
+			can = can && v.known && !v.part // what the function has captured
+		}
+		return true
+	})
+	return can
+}

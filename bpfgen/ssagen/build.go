@@ -59,8 +59,8 @@ func (s *Shared) Program(p *tree.Program, stack int, o Outlining) (code *Code, e
 		}
 	}()
 	loops := map[*tree.Stmt]bool{}
-	if o == AlwaysCall && s.HasLoop {
-		allLoops(p, loops)
+	if s.HasLoop {
+		loopsByKernel(p, loops, o == AlwaysCall)
 	}
 	var b *generator
 	for again := true; again; again = b.again {

@@ -230,7 +230,7 @@ func (c *callees) report() (out []Call) {
 func (s *Shared) CanCall(p *tree.Program) bool {
 	loops := map[*tree.Stmt]bool{}
 	if s.HasLoop {
-		allLoops(p, loops)
+		loopsByKernel(p, loops, true)
 	}
 	return len(loops) > 0 || len(findCallees(p, AlwaysCall, countLocals(p)).list) > 0
 }

@@ -47,10 +47,10 @@ const (
 // room is how many words the bytes of a string take.
 func (c carried) room() int { return layout.StringRoom(c.t.Cap) / 8 }
 
-// allLoops notes all loops of p.
-func allLoops(p *tree.Program, rounds map[*tree.Stmt]bool) {
+// loopsByKernel notes the loops of p that the kernel runs whatever they cost, or all of them.
+func loopsByKernel(p *tree.Program, rounds map[*tree.Stmt]bool, all bool) {
 	note := func(s *tree.Stmt) {
-		if s.Op == tree.SFor {
+		if s.Op == tree.SFor && (all || s.ByKernel) {
 			rounds[s] = true
 		}
 	}

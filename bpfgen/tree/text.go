@@ -246,7 +246,11 @@ func (p *printer) stmtHead(s *Stmt) string {
 	case SAssign:
 		return fmt.Sprintf("%s $%d", name, p.names.local(s.Int))
 	case SFor:
-		return fmt.Sprintf("%s $%d bound %s", name, p.names.local(s.Int), s.Str)
+		by := ""
+		if s.ByKernel {
+			by = " by kernel"
+		}
+		return fmt.Sprintf("%s $%d bound %s%s", name, p.names.local(s.Int), s.Str, by)
 	case SReturn:
 		return fmt.Sprintf("%s %d", name, p.names.inline(s.Int))
 	case SCall:

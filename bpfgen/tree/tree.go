@@ -75,6 +75,8 @@ type Stmt struct {
 	Str string
 	// Then and Else are the blocks inside: the ways of an SIf, and in Then the body of an SFor or an SCall.
 	Then, Else *Block
+	// ByKernel: the kernel runs an SFor by itself (bpf_loop), if it can.
+	ByKernel bool
 	// Pos is the place in the script, for the lines of instructions and for what is counted here.
 	Pos plan.Pos
 }
@@ -123,6 +125,8 @@ type Program struct {
 	Code string
 	// Written are the loops of which each round stands in the tree for itself, without those inside others.
 	Written []WrittenLoop
+	// Rollable are those of them, and of those inside others, that could be an SFor each, where they are too large.
+	Rollable []plan.Pos
 }
 
 // A WrittenLoop is a loop that was written out.

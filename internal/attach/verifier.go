@@ -72,9 +72,14 @@ type ComplexityError struct {
 	Pos plan.Pos
 	// Loop is the loop at Pos. It is the zero value if there is none.
 	Loop bpfgen.Loop
+	// Rollable are loops of the program without which it may be simple enough: see tree.Program.
+	Rollable []plan.Pos
 	// Err is what the system call returned.
 	Err error
 }
+
+// Loops are those of the program that can be rolled.
+func (e *ComplexityError) Loops() []plan.Pos { return e.Rollable }
 
 func (e *ComplexityError) Error() string {
 	at := ""
@@ -142,6 +147,7 @@ func instructions(p *bpf.Program) int {
 // newComplexityError blames the loop that the verifier follows longest.
 func newComplexityError(program string, code *bpfgen.Unit, err error) error {
 	e := &ComplexityError{Program: program, Err: err}
+	e.Rollable = code.Rollable[program]
 	if hot, ok := code.Loops[program]; ok {
 		e.Pos, e.Loop = hot.Pos, hot
 	} else if lines := code.Lines[program]; len(lines) > 0 {

@@ -80,17 +80,15 @@ func (c *compiler) Compile(p *parts.Part, st explain.Stages) (*infer.Result, err
 	if err != nil {
 		return result, err
 	}
-	for _, w := range result.Warnings {
-		if plan.OfLibrary(w.Pos) && !c.Run.Messages.Verbose {
-			continue // who uses the library cannot mend it
-		}
-		c.Run.Messages.Warnf(w.Pos, "%s", w.Msg)
+	if err := c.tell(p, result); err != nil {
+		return nil, err
 	}
-	if c.Run.Messages.Verbose {
-		if err := explain.New(c.ReportInput(p, result, nil)).WritePlacement(c.Run.Messages.W); err != nil {
-			return nil, err
-		}
-	}
+	return c.generate(p, result, st)
+}
+
+// generate makes the unit of a part of what was inferred. Where a program is too large by loops that are written out,
+// the plan is inferred anew with loops that are not, and that result is given.
+func (c *compiler) generate(p *parts.Part, result *infer.Result, st explain.Stages) (*infer.Result, error) {
 	version, err := c.Run.Machine.Facts().Version()
 	if err != nil {
 		return nil, err
@@ -98,17 +96,41 @@ func (c *compiler) Compile(p *parts.Part, st explain.Stages) (*infer.Result, err
 	o := bpfgen.For(version)
 	o.Dump, o.DumpPass, o.Containers, o.Stop = st.IR, st.Pass, c.Common.Room, c.Run.Unwanted
 	o.Check, o.Cost = c.Check, st.Cost
-	unit, err := bpfgen.Generate(result.Tree, o)
-	if err == nil {
-		p.Unit = unit
+	for {
+		unit, err := bpfgen.Generate(result.Tree, o)
+		if err == nil {
+			p.Unit = unit
+			return result, nil
+		}
+		if !p.RollMore(err) {
+			return result, err
+		}
+		again, refused := c.infer(p)
+		if refused != nil { // a loop must be written out
+			return result, err
+		}
+		result = again
 	}
-	return result, err
+}
+
+// tell gives the warnings of a part, and of -v where what runs.
+func (c *compiler) tell(p *parts.Part, result *infer.Result) error {
+	for _, w := range result.Warnings {
+		if plan.OfLibrary(w.Pos) && !c.Run.Messages.Verbose {
+			continue // who uses the library cannot mend it
+		}
+		c.Run.Messages.Warnf(w.Pos, "%s", w.Msg)
+	}
+	if c.Run.Messages.Verbose {
+		return explain.New(c.ReportInput(p, result, nil)).WritePlacement(c.Run.Messages.W)
+	}
+	return nil
 }
 
 // infer makes the trees of a plan, or of what it has got since.
 func (c *compiler) infer(p *parts.Part) (*infer.Result, error) {
 	o := infer.Options{Programs: c.Run.Machine.Programs(), Earlier: c.Common.Types, Late: p.Late,
-		Replaced: p.Replaced}
+		Replaced: p.Replaced, Rolled: p.Rolled}
 	if !p.Late {
 		o.Stop = c.Run.Unwanted
 	}

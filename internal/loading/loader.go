@@ -60,11 +60,10 @@ func (l *Loader) Load(p *parts.Part) error {
 	}
 	compiled := time.Now()
 	attach.RaiseMemlock() // the command of -c, which keeps its own limit, waits already
-	var err error
 	if err := l.Run.Fit(); err != nil {
 		return err
 	}
-	if p.Loaded, err = attach.Load(p.Unit, l.Options(p)); err != nil {
+	if err := l.load(p); err != nil {
 		return l.NameScript(err)
 	}
 	if err := l.Run.Fit(); err != nil {
@@ -89,6 +88,25 @@ func (l *Loader) Load(p *parts.Part) error {
 // millis is for messages.
 func millis(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/1e6) }
 
+// load loads a part. Where the verifier does not follow a program with loops that are written out, it is compiled anew
+// with loops that are not.
+func (l *Loader) load(p *parts.Part) (err error) {
+	for {
+		if p.Loaded, err = attach.Load(p.Unit, l.Options(p)); err == nil || !p.RollMore(err) {
+			return err
+		}
+		again, refused := l.infer(p)
+		if refused == nil {
+			again, refused = l.generate(p, again, explain.Stages{})
+		}
+		if refused != nil { // a loop must be written out
+			return err
+		}
+		p.Result = again
+		l.know(p)
+	}
+}
+
 // make compiles a part, and lets the script know what is known of it now.
 func (l *Loader) make(p *parts.Part) error {
 	err := l.Run.Aside(func() error {
@@ -102,15 +120,20 @@ func (l *Loader) make(p *parts.Part) error {
 		return err
 	}
 	p.Captured = l.Run.Host.Captured()
-	env := l.Run.Host.Env()
-	env.Traced.Own(p.Result.Tree.Texts())
 	for _, w := range p.Result.Waits {
 		l.Run.Messages.Sayf("%s: waits for module %s", w.Point, w.Module)
 	}
+	l.know(p)
+	return nil
+}
+
+// know lets the script know what became of a part.
+func (l *Loader) know(p *parts.Part) {
+	env := l.Run.Host.Env()
+	env.Traced.Own(p.Result.Tree.Texts())
 	for id, parts := range p.Result.KeyParts {
 		env.Containers()[id].SetKeyParts(parts)
 	}
-	return nil
 }
 
 // Options are what loading cannot know by itself.

@@ -35,6 +35,9 @@ type Part struct {
 	// Replaced is the file that was replaced, for a late part with points in it; "" for all others.
 	Replaced string
 
+	// Rolled are the loops that were too large where they were written out (infer.Options).
+	Rolled map[plan.Pos]bool
+
 	// Unit is the compiled plan. It is nil until the part is compiled.
 	Unit *bpfgen.Unit
 	// Result is what became of the plan: halves, places, points. It is nil until the part is compiled.
@@ -55,6 +58,15 @@ type Part struct {
 	First int
 	// renumbered is the memory in which renumber gives a record that number. It is used again for each record.
 	renumbered []byte
+}
+
+// RollMore notes the loops that made a program too large, as err says of it. It reports whether there are more of them
+// than before: the part is then to be compiled anew.
+func (p *Part) RollMore(err error) bool {
+	if p.Rolled == nil {
+		p.Rolled = map[plan.Pos]bool{}
+	}
+	return err != nil && bpfgen.RollMore(err, p.Rolled)
 }
 
 // has reports whether the probe is in the part.

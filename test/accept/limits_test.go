@@ -258,7 +258,7 @@ func loopCases(t *testing.T) []limitCase {
 // > 8192 undecided branches; loops that the kernel runs count once |
 func TestLimits(t *testing.T) {
 	needTracing(t)
-	for _, c := range slices.Concat(limitCases, loopCases(t)) {
+	for _, c := range slices.Concat(limitCases, loopCases(t), nestCases(t)) {
 		t.Run(c.name, func(t *testing.T) {
 			beside(t)
 			if c.slow && testing.Short() {

@@ -59,6 +59,7 @@ type StageError struct {
 }
 
 func (e *StageError) Error() string { return e.Stage + ": " + e.Err.Error() }
+func (e *StageError) Unwrap() error { return e.Err }
 
 // mostPoints keeps the time down: all system calls take seconds.
 const mostPoints = 40
@@ -108,31 +109,48 @@ func all(h *script.Host, err error, facts *kernel.Facts) error {
 }
 
 func compile(h *script.Host, facts *kernel.Facts, check bool) Result {
-	typed, err := infer.Plan(h.Plan(), facts, infer.Options{Programs: programs{}})
-	if err != nil {
-		return Result{Stage: Inferring, Err: err}
+	rolled := map[plan.Pos]bool{}
+	res, typed := compileRolled(h, facts, check, rolled)
+	for bpfgen.RollMore(res.Err, rolled) {
+		again, anew := compileRolled(h, facts, check, rolled)
+		if again.Stage == Inferring { // a loop must be written out
+			break
+		}
+		res, typed = again, anew
 	}
-	points := 0
-	for _, n := range typed.Points {
-		points += n
-	}
-	if points > mostPoints {
-		return Result{Stage: Skipped}
-	}
-	version, err := kernel.Release()
-	if err != nil {
-		return Result{Stage: Compiled, Err: &StageError{"release", err}}
-	}
-	o := bpfgen.For(version)
-	o.Check = check
-	u, err := bpfgen.Generate(typed.Tree, o)
-	if err != nil {
-		return Result{Stage: Compiled, Err: &StageError{"generate", err}}
+	if res.Err != nil || res.Stage != Compiled {
+		return res
 	}
 	for _, half := range typed.HalfOf {
 		if _, err := h.Specialise(half, starlark.None); err != nil {
 			return Result{Stage: Compiled, Err: &StageError{"specialise", err}}
 		}
 	}
-	return Result{Stage: Compiled, Unit: u}
+	return res
+}
+
+// compileRolled makes the unit of a script; rolled are the loops that are not written out.
+func compileRolled(h *script.Host, facts *kernel.Facts, check bool, rolled map[plan.Pos]bool) (Result, *infer.Result) {
+	typed, err := infer.Plan(h.Plan(), facts, infer.Options{Programs: programs{}, Rolled: rolled})
+	if err != nil {
+		return Result{Stage: Inferring, Err: err}, nil
+	}
+	points := 0
+	for _, n := range typed.Points {
+		points += n
+	}
+	if points > mostPoints {
+		return Result{Stage: Skipped}, nil
+	}
+	version, err := kernel.Release()
+	if err != nil {
+		return Result{Stage: Compiled, Err: &StageError{"release", err}}, nil
+	}
+	o := bpfgen.For(version)
+	o.Check = check
+	u, err := bpfgen.Generate(typed.Tree, o)
+	if err != nil {
+		return Result{Stage: Compiled, Err: &StageError{"generate", err}}, nil
+	}
+	return Result{Stage: Compiled, Unit: u}, typed
 }
