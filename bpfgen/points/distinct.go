@@ -2,6 +2,7 @@ package points
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 )
@@ -9,8 +10,9 @@ import (
 // A point that several patterns of a list match happens once.
 //
 // A list of points is a set: a point that several of its patterns match happens once for each event. Functions are told
-// apart by where they are, for several can have one name, and one can have several; copies that were inlined by what
-// debug information says of them, for one can begin where the one around it does. Points of events with functions of
+// apart by where they are, for several can have one name, and one can have several, as a file can have several paths. A
+// line is none with the function that begins there, nor with another line. Copies that were inlined are told apart by
+// what debug information says of them, for one can begin where the one around it does. Points of events with functions of
 // their own, and spans of the script, are what they are written.
 
 // A pointSet are the points of a list so far.
@@ -46,8 +48,14 @@ func (fs *Functions) first(t *Target, seen *pointSet) bool {
 	key := func(f *Function) string {
 		provider, _, _ := strings.Cut(f.Text, ":")
 		name := f.Text + " " + f.Place.Module
-		if f.User && f.Site == nil {
-			name = fs.Binary
+		switch {
+		case f.Site != nil:
+			name = fs.Same + " " + f.Place.Func
+		case f.User:
+			name = fs.Same
+		}
+		if f.HasVariables() { // a line or another place, which is none that begins the function
+			name += " at " + path.Base(f.Source)
 		}
 		return fmt.Sprintf("%s %s %#x %#x %#x", provider, name, f.Place.Address, f.Place.Offset, f.copied)
 	}

@@ -24,8 +24,10 @@ type Functions struct {
 	// Funcs are the functions, or the places in them.
 	Funcs []*Function
 	Mech  tree.AttachKind // how their programs are attached
-	// Binary is the file that has them, "": the kernel. Process is the only process to be probed, 0: all.
+	// Binary is the file that has them, "": the kernel. Same is one path for all that the file has. Process is the only
+	// process to be probed, 0: all.
 	Binary  string
+	Same    string
 	Process int
 	// Returns: the places are those where the functions return.
 	Returns bool

@@ -28,7 +28,7 @@ func (s search) staticProbes(p *plan.Pattern) []*Target {
 		unread(p, file, err)
 	}
 	s.mustHave(s.Facts.Features().Uprobe, "uprobes", s.Facts.Features().Why["uprobe"], p)
-	fs := &Functions{Mech: tree.AttachUprobe, Binary: at.Path, Process: s.onlyProcess()}
+	fs := &Functions{Mech: tree.AttachUprobe, Binary: at.Path, Same: at.Same, Process: s.onlyProcess()}
 	for _, probe := range list {
 		operands := s.operands(p, &probe)
 		for i := range probe.Places {

@@ -36,7 +36,7 @@ func (s search) userFunctions(p *plan.Pattern) []*Target {
 	list, at := s.findFunctions(p, u)
 	name, offset := u.function, u.offset
 	s.mustHave(s.Facts.Features().Uprobe, "uprobes", s.Facts.Features().Why["uprobe"], p)
-	fs := &Functions{Mech: mechanism(p), Binary: at.Path, Process: s.onlyProcess(),
+	fs := &Functions{Mech: mechanism(p), Binary: at.Path, Same: at.Same, Process: s.onlyProcess(),
 		Bare: offset == 0 && list[0].Inside == 0}
 	t := &Target{Source: fs, Name: name, Text: p.Text, Pos: p.Pos}
 	gives := kindOf(p)

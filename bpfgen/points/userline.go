@@ -55,7 +55,7 @@ func (s search) lines(p *plan.Pattern, l sourceLine) []*Target {
 		refusal.Wrong(p.Pos, "%s is at %d places; a probe takes at most %d", p.Text, len(list), maxFunctions)
 	}
 	s.mustHave(s.Facts.Features().Uprobe, "uprobes", s.Facts.Features().Why["uprobe"], p)
-	fs := &Functions{Mech: mechanism(p), Binary: at.Path, Process: s.onlyProcess()}
+	fs := &Functions{Mech: mechanism(p), Binary: at.Path, Same: at.Same, Process: s.onlyProcess()}
 	t := &Target{Source: fs, Name: p.Provider, Text: p.Text, Pos: p.Pos}
 	tellPlaces(s, p, list, at)
 	inlined := 0

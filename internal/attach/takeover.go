@@ -63,9 +63,9 @@ func codeOf(p *program, among []*program) int {
 	return slices.IndexFunc(among, func(q *program) bool { return q.Name == p.Code })
 }
 
-// canTakeOver reports whether a program can take the place of an attached one, or stand beside it as the end of calls of
-// the system. Other starts and ends that belong together would be seen by both while both stand there. Events of tracefs
-// belong to the unit that has made them.
+// canTakeOver reports whether a program can take the place of an attached one, or stand beside it as the end of calls
+// of the system. Other starts and ends that belong together would be seen by both while both stand there. Events of
+// tracefs belong to the unit that has made them.
 func canTakeOver(l *Loaded, p, attached *program) bool {
 	if p.Pairs() && !p.Attach.Kind().Syscall() {
 		return false

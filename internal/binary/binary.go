@@ -9,6 +9,7 @@ import (
 	"debug/dwarf"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -100,6 +101,8 @@ type Copy struct {
 type File struct {
 	Path string // as we open it
 	Name string // as scripts and readers know it
+	// Same is the path by which this file was opened first: it can have several.
+	Same string
 	How  string // how it was found, for -v
 	// Replaced: this is the file that the traced process runs, and another one has its name now.
 	Replaced bool
@@ -143,6 +146,8 @@ type Finder struct {
 
 	// open are the files that were opened in this run, by path. Close closes them.
 	open map[string]*elffile.File
+	// firsts are all files so far, each with its first path.
+	firsts []firstPath
 	// debug are the files that have the debug information of these; nil: there is none. tables, types, lines and locals
 	// are what was read of it.
 	debug map[string]*elffile.File
@@ -226,7 +231,7 @@ func (f *Finder) file(name string) (*elffile.File, *File, error) {
 		}
 		f.open[at.Path] = e
 	}
-	out := &File{Path: at.Path, Name: at.Name, How: at.How, Replaced: at.Replaced}
+	out := &File{Path: at.Path, Name: at.Name, Same: f.first(at.Path), How: at.How, Replaced: at.Replaced}
 	if g, ok := e.Golang(); ok {
 		if out.Go = g.Version; out.Go == "" {
 			out.Go = "go"
@@ -238,6 +243,27 @@ func (f *Finder) file(name string) (*elffile.File, *File, error) {
 		out.NoReturnProbes = "the program switches stacks"
 	}
 	return e, out, nil
+}
+
+// first is the path by which a file that is open was opened first.
+func (f *Finder) first(path string) string {
+	this, err := os.Stat(path)
+	if err != nil {
+		return path
+	}
+	for _, one := range f.firsts {
+		if os.SameFile(one.info, this) {
+			return one.path
+		}
+	}
+	f.firsts = append(f.firsts, firstPath{path, this})
+	return path
+}
+
+// A firstPath is the path by which a file was opened first.
+type firstPath struct {
+	path string
+	info os.FileInfo
 }
 
 // others are the names of a function besides its own that a pattern matches.

@@ -72,7 +72,8 @@ func TestTakeOverUndone(t *testing.T) {
 	const calls = 1000
 	e := typed(t, fmt.Sprintf("%s -report /dev/null getppid %d 1", program(t, "workload"), calls), []string{
 		"a, b = count(), count()", probeOf(`"tracepoint:syscalls:sys_enter_getppid"`, "a"),
-		probeOf(`"tracepoint:syscalls:sys_enter_getppid"`, "b") + `; probe("profile:1000000hz", lambda e: None)`, "go()",
+		probeOf(`"tracepoint:syscalls:sys_enter_getppid"`, "b") + `; probe("profile:1000000hz", lambda e: None)`,
+		"go()",
 		"wait()", `print(a.value, b.value)`})
 	if want := fmt.Sprintf("%d 0\n", calls); e.stdout != want || !strings.Contains(e.stderr, "samples per second") {
 		t.Errorf("got %q, want %q\nstderr: %s", e.stdout, want, e.stderr)
@@ -83,8 +84,9 @@ func TestTakeOverUndone(t *testing.T) {
 var notTakenOver = []string{
 	`"rawtracepoint:sys_enter"`,
 	`span("tracepoint:syscalls:sys_enter_getppid", "tracepoint:syscalls:sys_exit_getppid")`,
-	`span("tracepoint:syscalls:sys_enter_getppid", "tracepoint:syscalls:sys_exit_getppid", key = lambda e: e.tid)`,
-	`event((span("t:syscalls:sys_enter_getppid", "t:syscalls:sys_exit_getppid"), lambda e: record(comm = e.comm)))`,
+	`span("t:syscalls:sys_enter_getppid", "t:syscalls:sys_exit_getppid", key = lambda e: e.tid)`,
+	`event((span("t:syscalls:sys_enter_getppid", "t:syscalls:sys_exit_getppid"),
+		lambda e: record(comm = e.comm)))`,
 }
 
 // A takenPoint are points, as a script has them, that the workload comes to.
