@@ -428,7 +428,8 @@ func callRange(b *body, args []arg, pos plan.Pos) val {
 	if len(a) == 3 {
 		n, ok := a[2].constInt()
 		if !ok {
-			refuse(pos, "range takes a constant step in a kernel half")
+			refuse(pos, "range takes a constant step in a kernel half: let it count how often, and multiply, as x = "+
+				"first + i * step for i in range(n)")
 		}
 		if n == 0 {
 			wrong(pos, "range with a step of 0")
