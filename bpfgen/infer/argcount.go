@@ -1,6 +1,10 @@
 package infer
 
-import "github.com/startrace/startrace/internal/plan"
+import (
+	"fmt"
+
+	"github.com/startrace/startrace/internal/plan"
+)
 
 // e.args[n] at points of which some have fewer arguments: it is None there.
 //
@@ -16,7 +20,7 @@ func (a *argsObj) missing(n int64, pos plan.Pos) val {
 		if f, is := a.ev.args.(*funcArgs); is && f.f.User { // a handler asks e.func, which does not fold
 			return exprVal(absentInt(pos))
 		}
-		return noneVal()
+		return missingAt(a.ev.point, fmt.Sprintf("e.args[%d]", n))
 	case most == 0:
 		wrong(pos, "%s has no arguments", a.ev.point)
 	case pr.several(): // one message for all of them

@@ -46,7 +46,7 @@ func (e *event) elsewhere(name string) (val, bool) {
 		bare.args = noArgs{}
 		return objVal(&argsObj{&bare}), true
 	}
-	return noneVal(), true
+	return missingAt(e.point, "e."+name), true
 }
 
 // lacks reports whether the point has no e.name, where others of its probe have one.

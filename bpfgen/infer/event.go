@@ -261,7 +261,7 @@ func (a *argsObj) argument(name string, pos plan.Pos) val {
 		if f, is := a.ev.args.(*funcArgs); is && isSplit(f.f.Function) {
 			return unknownKind(pos)
 		}
-		return noneVal()
+		return missingAt(a.ev.point, "e.args."+name)
 	}
 	if b.pr.several() { // one message for all of them
 		for _, f := range b.pr.userFunctions() {

@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"strings"
+
 	"go.starlark.net/resolve"
 	"go.starlark.net/syntax"
 
@@ -146,7 +148,19 @@ func (b walker) assignTo(lhs syntax.Expr, v val, pos plan.Pos) {
 }
 
 func (b walker) unpack(to []syntax.Expr, v val, pos plan.Pos) {
+	zeros := "(0" + strings.Repeat(", 0", len(to)-1) + ")"
+	if len(to) == 1 {
+		zeros = "(0,)"
+	}
+	if t := v.typ(); t.Kind == types.Tuple && t.MayNone && !t.MayFault {
+		wrong(pos, "this may be None here, and a tuple is wanted: give it a name, as x = …, and unpack that behind "+
+			"`if x != None:`; get() takes what to give instead, too, as get(k, %s)", zeros)
+	}
 	elems, ok := b.elements(b.bind("", v, pos), pos)
+	if !ok && v.typ().Kind == types.Int && b.u.guesses() {
+		refuse(pos, "%s cannot be unpacked in a kernel half: a table or cell has ints where nothing says what it has; "+
+			"get() takes what to give instead, as get(k, %s), which says so", v.describe(), zeros)
+	}
 	if !ok {
 		refuse(pos, "%s cannot be unpacked in a kernel half", v.describe())
 	}

@@ -64,6 +64,12 @@ func (u untold) tell(t *contType) {
 	t.val.MayNone = t.val.MayNone || begun.Kind == types.None
 }
 
+// guesses reports whether there are tables or cells that have ints only because nothing says what they have.
+func (u *unit) guesses() (are bool) {
+	u.conts.All(func(_ int, t *contType) { are = are || t.guessed })
+	return are
+}
+
 // told reports whether the type of the values is known: a cell that begins as None can hold something else later.
 func (t *contType) told() bool {
 	return t.val.Kind != types.Bot && (t.val.Kind != types.None || t.c.Kind != plan.Cell || t.val.MayFault || t.guessed)

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -46,6 +47,8 @@ type val struct {
 	field string
 	// asked is the table or cell whose value v is, where nothing has told yet what that holds. Then obj is poison.
 	asked *plan.Container
+	// lacks says of a None which point has no such part of the event, "" of others.
+	lacks string
 	// at is where a literal was written.
 	at plan.Pos
 }
@@ -91,8 +94,16 @@ func objVal(o object) val      { return val{obj: o} }
 func exprVal(e *tree.Expr) val { return val{expr: e} }
 func strVal(s string) val      { return constant(plan.String(s)) }
 func noneVal() val             { return constant(plan.None{}) }
-func (v val) isNone() bool     { _, ok := v.c.(plan.None); return ok }
-func (v val) isRecord() bool   { return v.comp && v.names != nil }
+
+// missingAt is what a point lacks and others of its probe have, by its name.
+func missingAt(point any, name string) val {
+	v := noneVal()
+	v.lacks = fmt.Sprintf(": %v has no %s; test `%[2]s != None` first, or give that point a probe of its own",
+		point, name)
+	return v
+}
+func (v val) isNone() bool   { _, ok := v.c.(plan.None); return ok }
+func (v val) isRecord() bool { return v.comp && v.names != nil }
 func (v val) constInt() (int64, bool) {
 	i, ok := v.c.(plan.Int)
 	if !ok || !i.Big.IsInt64() {

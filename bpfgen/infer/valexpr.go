@@ -26,7 +26,7 @@ func (b *body) present(v val, want string, pos plan.Pos) *tree.Expr {
 		wrong(pos, "this is FAULT, and %s is wanted", want)
 	case t.Kind == types.None:
 		panic(&refusal.Refusal{
-			Diag:  refusal.Diag{Pos: pos, Msg: fmt.Sprintf("this is None, and %s is wanted", want)},
+			Diag:  refusal.Diag{Pos: pos, Msg: fmt.Sprintf("this is None, and %s is wanted%s", want, v.lacks)},
 			Final: true, None: true,
 		})
 	case t.MayNone && t.Kind != types.Ptr && !t.MayFault:
