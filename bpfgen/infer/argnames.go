@@ -26,20 +26,39 @@ func (pr *probe) someArgs(name string) bool {
 	return pr.argNames[name] || pr.argNames[strings.TrimSuffix(name, "_")]
 }
 
-// somePart reports whether events of some of a probe's targets have e.name, by the kinds of their points.
-func somePart(targets []*points.Target, name string) bool {
-	return slices.ContainsFunc(targets, func(t *points.Target) bool {
-		word, _, _ := strings.Cut(t.Text, ":")
-		k, known := point.Named(word)
-		return known && k.Has(name)
-	})
+// hasPart reports whether events of a target have e.name, by the kind of its points.
+func hasPart(t *points.Target, name string) bool {
+	word, _, _ := strings.Cut(t.Text, ":")
+	k, known := point.Named(word)
+	switch {
+	case len(t.Arms) > 0: // an event has what its functions give it
+		return false
+	case name == "duration":
+		return t.IsSpan()
+	case !known:
+		return false
+	case name == "depth":
+		return k.Calls()
+	case name == "args" && onlyPlaces(t):
+		return false
+	}
+	return k.Has(name)
+}
+
+// onlyPlaces reports whether a target are places behind the beginnings of functions, where arguments need not be where
+// they were.
+func onlyPlaces(t *points.Target) bool {
+	fs, is := t.Source.(*points.Functions)
+	return is && len(fs.Funcs) > 0 &&
+		!slices.ContainsFunc(fs.Funcs, func(f *points.Function) bool { return !f.HasVariables() })
 }
 
 // elsewhere is e.name at a point that has none, if others of its probe have one: None, and e.args without arguments.
-// At the start of a call, and behind the entry of a function, the author is told instead where it is.
+// At the start of a call the author is told instead where it is.
 func (e *event) elsewhere(name string) (val, bool) {
+	has := func(t *points.Target) bool { return hasPart(t, name) }
 	switch {
-	case e.atStart || e.inside || !somePart(e.b.pr.targets, name):
+	case e.atStart || !slices.ContainsFunc(e.b.pr.targets, has):
 		return val{}, false
 	case name == "args":
 		bare := *e

@@ -12,8 +12,8 @@ import (
 // A list of points is a set: a point that several of its patterns match happens once for each event. Functions are told
 // apart by where they are, for several can have one name, and one can have several, as a file can have several paths. A
 // line is none with the function that begins there, nor with another line. Copies that were inlined are told apart by
-// what debug information says of them, for one can begin where the one around it does. Points of events with functions of
-// their own, and spans of the script, are what they are written.
+// what debug information says of them, for one can begin where the one around it does. Points of events with functions
+// of their own, and spans of the script, are what they are written.
 
 // A pointSet are the points of a list so far.
 type pointSet struct {

@@ -9,7 +9,7 @@ import (
 
 // Names of an enum whose type the program tells, where not each point has the field, and as keys that a script sets.
 //
-// > A field that only some of the matched points have is None at the others.
+// > An argument that only some of the matched points have is None at the others.
 func TestEnumOfSomePoints(t *testing.T) {
 	const source = `enum color { RED, GREEN = 5 };
 __attribute__((noinline)) int plain(int x) { asm volatile(""); return x; }
