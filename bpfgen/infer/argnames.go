@@ -50,7 +50,7 @@ func hasPart(t *points.Target, name string) bool {
 func onlyPlaces(t *points.Target) bool {
 	fs, is := t.Source.(*points.Functions)
 	return is && len(fs.Funcs) > 0 &&
-		!slices.ContainsFunc(fs.Funcs, func(f *points.Function) bool { return !f.HasVariables() })
+		!slices.ContainsFunc(fs.Funcs, func(f *points.Function) bool { return !f.Inside && !f.HasVariables() })
 }
 
 // elsewhere is e.name at a point that has none, if others of its probe have one: None, and e.args without arguments.

@@ -296,6 +296,10 @@ func (b attributes) indexed(x, i val, pos plan.Pos) val {
 		elems, ok = ints(text), true
 	}
 	if !ok {
+		if x.typ().Kind == types.Int && b.u.guesses() {
+			refuse(pos, "%s has no elements: a table or cell has ints where nothing says what it has; get() takes "+
+				"what to give instead, as get(k, (0, 0)), which says so", x.describe())
+		}
 		if x.typ().Kind == types.Int {
 			refuse(pos, "%s has no elements, so no [ ]%s", x.describe(), inOneRow)
 		}

@@ -43,6 +43,9 @@ func (b walker) call(x *syntax.CallExpr, truth bool) val {
 func (b walker) tryExpr(x syntax.Expr) (v val) {
 	if r := b.attempt(func() { v = b.expr(x) }); r != nil {
 		b.u.mistake(r)
+		if r.Silent && b.u.unknown.Len() > 0 {
+			return untoldValue(b.body, x)
+		}
 		return objVal(poison{})
 	}
 	return v

@@ -48,7 +48,7 @@ func (u *unit) widen(have *types.Type, at *use, t types.Type, pos plan.Pos, what
 		*at = use{pos, u.point}
 	}
 	j, ok := types.Join(withTexts(*have, t), t)
-	if !ok && c.Kind == plan.Cell && at.Pos == c.Pos {
+	if !ok && c.Kind == plan.Cell && at.Pos == c.Pos && c.Init != (plan.None{}) {
 		first := inWords(*have)
 		if i, isInt := c.Init.(plan.Int); isInt && i.Big.Sign() == 0 {
 			first = "the int 0, as cell() does"
@@ -63,8 +63,9 @@ func (u *unit) widen(have *types.Type, at *use, t types.Type, pos plan.Pos, what
 	if !ok {
 		mixedTexts(u, *have, t, *at, pos, what, c)
 		here, there := at.beside(pos, u.point)
+		is, was := apartInWords(t, *have)
 		wrong(pos, "the %s of %s %s is %s here%s, but %s at %s: one %s holds one kind, so use a second one%s", what,
-			c.Kind, name(c), inWords(t), here, inWords(*have), there, c.Kind, inAnother(here))
+			c.Kind, name(c), is, here, was, there, c.Kind, inAnother(here))
 	}
 	if c.Kind == plan.Cell {
 		u.nameTable.first(j, c.Init)
@@ -214,6 +215,10 @@ func (b tables) setIndex(x, k, v val, pos plan.Pos) {
 
 func (b tables) tableSet(c *plan.Container, k, v val, pos plan.Pos) {
 	wantTable(c, pos)
+	if k.hasPoison() {
+		b.willSet(c, v, pos)
+		refusal.AfterMistake()
+	}
 	ke, ok := b.key(c, k, pos)
 	if !ok {
 		wrong(pos, "the key is None")

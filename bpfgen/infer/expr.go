@@ -120,7 +120,33 @@ func (b walker) part(x syntax.Expr) (v val) {
 	case !r.Silent || b.u.unknown.Len() == 0:
 		panic(r)
 	}
+	return untoldValue(b.body, x)
+}
+
+// untoldValue is what x gives where nothing has told yet what a table has that it depends on: a test gives a bool.
+func untoldValue(b *body, x syntax.Expr) val {
+	if isTest(x) {
+		return exprVal(unsaid(b, start(x)).expr)
+	}
 	return objVal(poison{})
+}
+
+// isTest reports whether an expression gives a bool, whatever it tests.
+func isTest(x syntax.Expr) bool {
+	switch x := unparen(x).(type) {
+	case *syntax.UnaryExpr:
+		return x.Op == syntax.NOT
+	case *syntax.BinaryExpr:
+		switch x.Op {
+		case syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE, syntax.IN, syntax.NOT_IN:
+			return true
+		case syntax.AND, syntax.OR:
+			return isTest(x.X) && isTest(x.Y)
+		}
+	case *syntax.CondExpr:
+		return isTest(x.True) && isTest(x.False)
+	}
+	return false
 }
 
 func (b walker) unary(x *syntax.UnaryExpr) val {

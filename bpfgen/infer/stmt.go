@@ -111,7 +111,14 @@ func (b walker) assignStmt(s *syntax.AssignStmt) {
 		b.augmented(s)
 		return
 	}
-	b.assignTo(s.LHS, b.expr(s.RHS), pos)
+	var v val
+	if r := b.attempt(func() { v = b.expr(s.RHS) }); r != nil {
+		if at, is := unparen(s.LHS).(*syntax.IndexExpr); is {
+			b.tables().unsaidSet(r, b.expr(at.X), val{}, pos)
+		}
+		panic(r)
+	}
+	b.assignTo(s.LHS, v, pos)
 }
 
 // augmented is x op= v for a name; x[k] op= v was rewritten by the host.
@@ -138,7 +145,12 @@ func (b walker) assignTo(lhs syntax.Expr, v val, pos plan.Pos) {
 	case *syntax.ListExpr:
 		b.unpack(lhs.List, v, pos)
 	case *syntax.IndexExpr:
-		b.tables().setIndex(b.expr(lhs.X), b.expr(lhs.Y), v, pos)
+		to, k := b.expr(lhs.X), val{}
+		if r := b.attempt(func() { k = b.expr(lhs.Y) }); r != nil {
+			b.tables().unsaidSet(r, to, v, pos)
+			panic(r)
+		}
+		b.tables().setIndex(to, k, v, pos)
 	case *syntax.DotExpr:
 		readOnly(lhs, b.expr(lhs.X))
 		refuse(pos, "a field cannot be assigned in a kernel half: give the value a name of its own")

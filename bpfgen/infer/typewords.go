@@ -52,6 +52,32 @@ func inWords(t types.Type) string {
 	return t.String()
 }
 
+// apartInWords names two types that differ, records of the same names with what these are.
+func apartInWords(t, other types.Type) (string, string) {
+	is, was := inWords(t), inWords(other)
+	if is == was {
+		return inDetail(t), inDetail(other)
+	}
+	return is, was
+}
+
+// inDetail is inWords, with the types of what is in records.
+func inDetail(t types.Type) string {
+	if t.Kind != types.Tuple && t.Kind != types.Record {
+		return inWords(t)
+	}
+	parts := make([]string, len(t.Elems))
+	for i, e := range t.Elems {
+		if parts[i] = inDetail(e); t.Kind == types.Record {
+			parts[i] = t.Names[i] + " (" + parts[i] + ")"
+		}
+	}
+	if t.Kind == types.Record {
+		return "a record of " + strings.Join(parts, ", ")
+	}
+	return "a tuple of " + strings.Join(parts, ", ")
+}
+
 // isTextual reports whether scripts see a text of values of type t.
 func isTextual(t types.Type) bool {
 	switch t.Kind {

@@ -144,6 +144,25 @@ func (b tables) guess(c *plan.Container, v val, pos plan.Pos) {
 	refusal.AfterMistake()
 }
 
+// unsaidSet is willSet of what x is, if r ended the walk of the value or the key without a mistake.
+func (b tables) unsaidSet(r *refusal.Refusal, x, v val, pos plan.Pos) {
+	if ref, ok := x.c.(plan.Ref); ok && r.Silent {
+		b.willSet(ref.Container, v, pos)
+	}
+}
+
+// willSet notes that a table is set to v, where the key, or v, depends on what nothing has told of in this round: so
+// it is none that only user space sets.
+func (b tables) willSet(c *plan.Container, v val, pos plan.Pos) {
+	if c.Kind != plan.Table {
+		return
+	}
+	b.wrote(c, pos)
+	if t := b.u.cont(c); v.comp && t.other.Kind == types.Bot {
+		t.other = b.guessed(v, pos)
+	}
+}
+
 func (b tables) guessed(v val, pos plan.Pos) types.Type {
 	switch {
 	case v.obj == (poison{}):

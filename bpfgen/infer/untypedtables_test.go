@@ -71,11 +71,39 @@ func TestTablesOfTheirOwn(t *testing.T) {
 		"((t.get(e.pid) or (0, 0))[0], e.time)":                     "(0, e.time)",
 		"(t[e.pid][0] | 1, (e.cpu, t[e.pid][1][1]), 5)":             "(0, (e.cpu, 0), 5)",
 		"record(n = t[e.pid].n + 1, c = (True, t[e.pid].c[1] + 1))": "record(n = 0, c = (True, 0))",
+		"(t[e.pid][0] + 1, t[e.pid][0] + 1 > 3)":                    "(0, True)",
+		"(t[e.pid][0] + 1, not t[e.pid][0] + 1)":                    "(0, True)",
+		"(t[e.pid][0] + 1, (t[e.pid][0] + 1 in (1, 2), e.comm))":    "(0, (True, e.comm))",
+		"(t[e.pid][0] + 1, t[e.pid][0] > 3 and e.cpu == 1, e.comm)": "(0, True, e.comm)",
+		"record(n = t[e.pid].n + 1, b = t[e.pid].n + 1 != 7)":       "record(n = 0, b = True)",
 	} {
 		const text = "t = table()\nprobe('rawtracepoint:sched_switch', kernel = lambda e: t.set(e.pid, %s))\n"
 		got, want := tableTypes(t, fmt.Sprintf(text, set)), tableTypes(t, fmt.Sprintf(text, like))
 		if got != want {
 			t.Errorf("%s: the table holds %s, want %s", set, got, want)
+		}
+	}
+}
+
+// A table whose keys are made of what other tables have, of which nothing is known at first, is one that a kernel half
+// sets.
+func TestKeysOfOtherTables(t *testing.T) {
+	const text = `
+s, t, c = table(), table(), cell(0)
+def f(e):
+    x = s.get("q", c.get())
+    x -= e.cpu
+    t[%s] = %s
+    was = t.get(%s)
+    return was[0] + 1 if was != None else x
+probe("rawtracepoint:sched_switch", lambda e: print(e.value), kernel = f)
+`
+	for _, key := range []string{"x & 3", "(x & 3, e.comm)", "(e.comm, (x, 1))"} {
+		for _, value := range []string{"(x, e.comm, x < 3)", "(1, e.comm, \"w\" in s)"} {
+			got := tableTypes(t, fmt.Sprintf(text, key, value, key))
+			if want := "s64 (s64, str[16], bool) s64"; got != want {
+				t.Errorf("t[%s] = %s: the tables hold %s, want %s", key, value, got, want)
+			}
 		}
 	}
 }

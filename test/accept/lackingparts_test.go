@@ -34,8 +34,8 @@ def look(e):
     print(e.ret, e.duration and e.duration > 0, e.depth, x, e.vars.twice if hasattr(e, "vars") else "-")
 `
 
-// What a point lacks of what others of the list have is None, whatever stands in the list and in which order: functions,
-// lines, returns, calls, spans, and points of the script's own.
+// What a point lacks of what others of the list have is None, whatever stands in the list and in which order:
+// functions, lines, returns, calls, spans, and points of the script's own.
 //
 // > What else only some points have, as `e.vars` and `e.ip`, is asked for first:
 // > `e.vars.n if hasattr(e, "vars") else None`.
