@@ -64,6 +64,22 @@ func TestProbesInLists(t *testing.T) {
 	}
 }
 
+// A probe that was taken off is attached again.
+//
+// > Both do the same, and `.enable()` attaches the probe again after either one.
+func TestEnableAfterEither(t *testing.T) {
+	needTracing(t)
+	const calls = 1000
+	for _, off := range []string{"p.disable()", "p.detach()"} {
+		e := typed(t, fmt.Sprintf("%s -report /dev/null getppid %d 1", program(t, "workload"), calls), []string{
+			"n = count()", probeOf(`"tracepoint:syscalls:sys_enter_getppid"`, "n"), off, "p.enable()", "go()", "wait()",
+			`print(n.value)`})
+		if want := fmt.Sprintf("%d\n", calls); e.stdout != want {
+			t.Errorf("%s: got %q, want %q\nstderr: %s", off, e.stdout, want, e.stderr)
+		}
+	}
+}
+
 // A probe whose place was taken goes on where the chunk of the new one fails.
 //
 // > If a probe of the chunk cannot be attached, the old ones go on.
