@@ -162,6 +162,11 @@ func TestSuggest(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
+	for _, words := range [][]string{{"num", "name"}, {"name", "num"}} {
+		if got := Suggest("nam", words); got != "name" {
+			t.Errorf("of %q: got %q, want name, which it begins", words, got)
+		}
+	}
 	long := strings.Repeat("x", 1000)
 	if got := Suggest(long, []string{long + "y", strings.Repeat("x", 300)}); got != "" {
 		t.Errorf("got %q", got)

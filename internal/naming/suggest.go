@@ -1,20 +1,26 @@
 package naming
 
+import "strings"
+
 // Which name a misspelt one was probably meant to be (`did you mean`), and how near it must be.
 
 // Suggest gives the candidate that name was probably meant to be, "" when
 // none is near: at most a third of its length in edits, and never more than 3,
-// with something left of what was typed.
+// with something left of what was typed. Of those that are equally near it is the first, or the first that name begins.
 func Suggest(name string, candidates []string) string {
 	best, bestDist := "", min(3, max(1, len(name)/3))+1
 	if len(name) > 128 {
 		return ""
 	}
 	for _, c := range candidates {
-		if c == name || len(c)-len(name) >= bestDist || len(name)-len(c) >= bestDist {
+		most := bestDist // edits that c may take
+		if best != "" && strings.HasPrefix(c, name) && !strings.HasPrefix(best, name) {
+			most++
+		}
+		if c == name || len(c)-len(name) >= most || len(name)-len(c) >= most {
 			continue
 		}
-		if d := editDistance(name, c, bestDist); d < bestDist && d < max(len(name), len(c)) {
+		if d := editDistance(name, c, most); d < most && d < max(len(name), len(c)) {
 			best, bestDist = c, d
 		}
 	}
