@@ -171,6 +171,26 @@ func elementBits(v uval, i int) int {
 	return fieldWidth(v)
 }
 
+// elementWidths are the elements of a tuple or an array of the event, of which only the widths are known; nil where
+// there are too many, or where v is something else.
+func (u arguments) elementWidths(v uval) []uval {
+	if !v.known || !v.part {
+		return nil
+	}
+	n := max(v.v.arrayLen(), len(widthsOf(v.v)))
+	if o, ok := v.v.obj.(*regStruct); ok {
+		n, _ = o.length(u.b)
+	}
+	if n == 0 || n > maxUnroll {
+		return nil
+	}
+	out := make([]uval, n)
+	for i := range out {
+		out[i] = uval{bits: elementBits(v, i)}
+	}
+	return out
+}
+
 // narrowWidth is the width of an int with a sign that is narrower than 64 bits, else 0.
 func narrowWidth(t types.Type) int {
 	if t.Signed && t.Bits < 64 {
@@ -244,7 +264,9 @@ func givenWidth(name plan.Builtin, vals []uval) int {
 	switch {
 	case slices.Contains(choosing, string(name)) && len(vals) > 0 && (name != "enumerate" || len(vals) == 1):
 		return fieldWidth(vals[0])
-	case name == "zip":
+	case (name == "min" || name == "max") && len(vals) == 1:
+		return fieldWidth(vals[0])
+	case name == "zip" || name == "min" || name == "max":
 		return commonWidth(vals...)
 	}
 	return 0
@@ -335,8 +357,13 @@ func isField(e *tree.Expr) bool {
 		return false
 	}
 	switch e.Op {
-	case tree.OpLoad, tree.OpBuiltin, tree.OpSpanSlot, tree.OpElem:
-		return true
+	case tree.OpLoad, tree.OpBuiltin, tree.OpSpanSlot, tree.OpElem, tree.OpLocal, tree.OpInline:
+		return true // what operators of a kernel half make of ints is of 64 bits
+	case tree.OpMin, tree.OpMax:
+		first := e.Args[0]
+		return !slices.ContainsFunc(e.Args, func(one *tree.Expr) bool {
+			return !isField(one) || narrowWidth(one.Type) != narrowWidth(first.Type)
+		})
 	case tree.OpConvert, tree.OpAssume, tree.OpPresent:
 		return e.Part || isField(e.Args[0])
 	case tree.OpCond:
@@ -351,7 +378,7 @@ func isFieldAt(e *tree.Expr, i int) bool {
 	switch e.Op {
 	case tree.OpTuple:
 		return isField(e.Args[i])
-	case tree.OpSpanSlot:
+	case tree.OpSpanSlot, tree.OpElem, tree.OpLocal, tree.OpInline:
 		return e.Type.Elems[i].Kind == types.Int && e.Type.Elems[i].Label == ""
 	case tree.OpConvert, tree.OpAssume, tree.OpPresent:
 		return isFieldAt(e.Args[0], i)

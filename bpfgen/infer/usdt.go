@@ -79,9 +79,13 @@ func (b argWords) operand(o *usdt.Operand, pos plan.Pos) val {
 	case o.Float:
 		return exprVal(unreadable(pos))
 	case o.Kind == usdt.Constant:
-		return constant(plan.Int{Big: cutTo(o.Const, t)})
+		n := cutTo(o.Const, t)
+		if n.Sign() < 0 && t.Bits < 64 { // a constant has 64 bits where it is shown without a sign
+			return exprVal(partOf(as(intExpr(n.Int64(), pos), t, pos)))
+		}
+		return constant(plan.Int{Big: n})
 	case o.Kind == usdt.InRegister:
-		return exprVal(as(part(o.Register, pos), t, pos))
+		return exprVal(partOf(as(part(o.Register, pos), t, pos)))
 	case o.Kind == usdt.InMemory:
 		return exprVal(load(memPlace{operandAddress(o, pos), o.Disp, tree.User, b.body}, t, pos))
 	}

@@ -37,6 +37,9 @@ func (u arguments) given(x *syntax.CallExpr, vals []uval) (out givenList) {
 			u.capture(vals[i])
 			elems := u.elementsIn(argValue(a), vals[i])
 			if elems == nil {
+				elems = u.elementWidths(vals[i])
+			}
+			if elems == nil {
 				out.more, out.held = true, out.held|vals[i].holds()
 			}
 			for _, v := range elems {

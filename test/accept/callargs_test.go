@@ -155,8 +155,7 @@ func TestModeOfOpen(t *testing.T) {
 //
 // > `%x`, `%o`, `%b` and `%u` of `printf` and `sprintf` show as many bits of a negative field as its type has:
 // > `ffffff9c` for an `int` of -100.
-// > What was computed has 64 bits there, and so has what a kernel half puts into a `record()`, and a row of
-// > `columns()`.
+// > What was computed has 64 bits there, and so has a row of `columns()`.
 // > A variable that is set more than once has 64 bits, too, if a function inside the handler reads it.
 // > A field that was kept in a list, a dict or a record of the script has 64 bits there; in a tuple and as the default
 // > of a parameter it keeps its own.
@@ -211,7 +210,7 @@ probe(["tracepoint:syscalls:sys_enter_openat", "tracepoint:syscalls:sys_exit_ope
 		"A B",
 		"either ffffff9c ffffff9c -100 ffffff9c",
 		"either fffffffffffffff2 fffffffffffffff2 -14 ffffffffffffffff",
-		"ffffffffffffff9c ffffff9c", "held ffffffffffffff9c ffffff9c ffffff9c",
+		"ffffffffffffff9c ffffff9c", "held ffffff9c ffffff9c ffffff9c",
 		"inside ffffff9c ffffffffffffff9c ffffffffffffff9c ffffff9c",
 		"kept ffffffffffffff9c ffffffffffffff9c ffffffffffffff9c ffffff9c ffffff9c",
 		"syscall:openat" + numbers, "tracepoint:syscalls:sys_enter_openat" + numbers,

@@ -2,6 +2,7 @@ package accept
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,11 +101,13 @@ func TestOwnWidthOfPartsOfRegisters(t *testing.T) {
 }
 
 const widthVariants = `pub enum Shape { Pair(i8, u64), One(i16), Two(i32, i32), Named { a: i16, b: i32 }, Three(i8, i16, i8) }
-#[inline(never)] pub fn look(s: &Shape, t: (i8, i64)) -> i64 { if let Shape::Pair(a, _) = s { *a as i64 } else { t.1 } }
+#[inline(never)] pub fn look(s: &Shape, t: (i8, i64), a: [i32; 2]) -> i64 {
+    if let Shape::Pair(p, _) = s { *p as i64 } else { t.1 + a[0] as i64 }
+}
 fn main() {
     for s in [Shape::Pair(-1, 1), Shape::One(-2), Shape::Two(-3, -4), Shape::Named { a: -5, b: -6 },
         Shape::Three(-7, -8, -9)] {
-        look(std::hint::black_box(&s), (-1, -2));
+        look(std::hint::black_box(&s), (-1, -2), [-2, -3]);
     }
 }
 `
@@ -131,11 +134,110 @@ func TestOwnWidthOfVariants(t *testing.T) {
 		{"Named", `printf("%x %x\n", s.Named.a, s.Named.b)`, "fffb fffffffa\n"},
 		{"Three", `a, b, c = s.Three; printf("%x %x %x\n", a, b, c)`, "f9 fff8 f7\n"},
 		{"Three", `printf("%x %x %x\n", *s.Three)`, "f9 fff8 f7\n"},
+		{"Three", `show(*s.Three)`, "f9 fff8 f7\n"},
+		{"Three", `show(e.args.t[0], *e.args.a)`, "ff fffffffe fffffffd\n"},
 	} {
-		text := fmt.Sprintf("def f(e):\n    s = e.args.s\n    %s\nprobe(\"uprobe:%s:variants::look\", f,\n"+
-			"      where = lambda e: e.args.s.variant == %q)\n", c.code, binary, c.variant)
-		if e := startrace(t, "-q", script(t, text), "-c", binary).ok(t); e.stdout != c.want {
+		const text = "def show(a, b, c): printf(\"%%x %%x %%x\\n\", a, b, c)\n" +
+			"def f(e):\n    s = e.args.s\n    %s\nprobe(\"uprobe:%s:variants::look\", f,\n" +
+			"      where = lambda e: e.args.s.variant == %q)\n"
+		e := startrace(t, "-q", script(t, fmt.Sprintf(text, c.code, binary, c.variant)), "-c", binary).ok(t)
+		if e.stdout != c.want {
 			t.Errorf("%s: got %s, want %s", c.code, e.stdout, c.want)
 		}
+	}
+}
+
+const widthReturned = `struct three { int a, b; short s; };
+__attribute__((noinline)) int give(struct three v, int n) { return v.a + n; }
+int main(void) { give((struct three){ -2, -3, -4 }, 1); return 0; }
+`
+
+// returnedWidths are what a kernel half returns, and how its elements are shown.
+var returnedWidths = []struct{ returns, want string }{
+	{"(a.v.a, a.v.b, a.v.s)", "fffffffe fffffffd fffc"},
+	{"(a.v.a + 0, ~a.n, -a.n)", "fffffffffffffffe fffffffffffffffe ffffffffffffffff"},
+	{"(a.v.a if a.n else a.v.b, a.v.a if a.n else a.v.s, a.v.a if a.n else -1)", "fffffffe fffffffe fffffffffffffffe"},
+	{"(max(a.v.a, a.v.b), min(a.v.a, a.v.s), min(a.v.a, a.v.b + 0))", "fffffffe fffffffc fffffffffffffffd"},
+	{"(a.v.a if a.n else 5, a.v.s or 7, a.n and a.v.b)", "fffffffe fffc fffffffd"},
+	{"(cast('short', a.v.a), cast('signed char', a.v.a + 1), -1)", "fffe ff ffffffffffffffff"},
+}
+
+// What a kernel half returns has the width of its field, whether it returns at one place or at several, and whether the
+// value is alone, in a tuple or in a record.
+//
+// > A field that a kernel half or a function of `event()` returns keeps its width, alone, in a tuple and in a
+// > `record()`.
+// > Of several fields, and of constants that are not negative, it is there the width of the widest.
+func TestOwnWidthOfReturned(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "gcc -g", "returned.c", widthReturned)
+	const show = `
+def three(a, b, c): printf("%x %x %x\n", a, b, c)
+def unpacked(e):
+    a, b, c = e.value
+    printf("%x %x %x\n", a, b, c)
+`
+	for _, c := range returnedWidths {
+		for _, start := range []string{"", "    if a.n == 77: return None\n"} {
+			for _, at := range [][2]string{{"uprobe:", "e.args"}, {"ufunc:", "e.start.args"}} {
+				text := show + fmt.Sprintf("P = %q\ndef half(e):\n    a = %s\n%s    return %s\n",
+					at[0]+binary+":give", at[1], start, c.returns)
+				text += "def fields(e):\n    a = " + at[1] + "\n" + start + "    x, y, z = " + c.returns +
+					"\n    return record(x = x, y = y, z = z)\n"
+				text += `
+probe(P, lambda e: printf("%x %x %x\n", e.value[0], e.value[1], e.value[2]), kernel = half)
+probe(P, lambda e: printf("%x %x %x\n", *e.value), kernel = half)
+probe(P, lambda e: three(*e.value), kernel = half)
+probe(P, unpacked, kernel = half)
+probe(P, lambda e: printf("%x %x %x\n", e.x, e.y, e.z), kernel = fields)
+probe(event((P, fields), doc = "d"), lambda e: three(e.x, e.y, e.z))
+`
+				got := lines(startrace(t, "-q", script(t, text), "-c", binary).ok(t).stdout)
+				equalLines(t, got, slices.Repeat([]string{c.want}, 6))
+			}
+		}
+	}
+}
+
+// One value that a kernel half returns has the width of its field, also where a function that it calls gives it.
+func TestOwnWidthOfReturnedAlone(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "gcc -g", "returned.c", widthReturned)
+	for returns, want := range map[string]string{"e.args.v.a": "fffffffe", "e.args.v.s": "fffc",
+		"part(e)": "fffffffd", "e.args.v.a - 1": "fffffffffffffffd"} {
+		text := fmt.Sprintf("P = %q\n", "uprobe:"+binary+":give") + `
+def part(e):
+    if e.args.n == 77: return e.args.v.a
+    return e.args.v.b
+def half(e):
+    if e.args.n == 78: return None
+    return ` + returns + `
+probe(P, lambda e: printf("%x\n", e.value), kernel = half)
+probe(P, lambda e: printf("%x\n", e.value), kernel = lambda e: ` + returns + `)
+`
+		equalLines(t, lines(startrace(t, "-q", script(t, text), "-c", binary).ok(t).stdout), []string{want, want})
+	}
+}
+
+// The larger and the smaller of fields of one width have it in user code, too.
+//
+// > `min` and `max` of two fields of one width keep it.
+func TestOwnWidthOfExtremes(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "gcc -g", "returned.c", widthReturned)
+	text := fmt.Sprintf("P = %q\n", "uprobe:"+binary+":give") + `
+def f(e):
+    a, b, s = e.args.v.a, e.args.v.b, e.args.v.s
+    printf("%x %x %x %x\n", max(a, b), min(a, b), max([a, b]), min((a, b)))
+    printf("%x %x\n", max([x for x in (a, b)]), min([a, b], key = lambda x: x))
+    printf("%x %x %x\n", max(a, s), max(a, -5), max(a + 0, b))
+probe(P, f)
+`
+	const want = `fffffffe fffffffd fffffffe fffffffd
+fffffffe fffffffffffffffd
+fffffffffffffffe fffffffffffffffe fffffffffffffffe
+`
+	if e := startrace(t, "-q", script(t, text), "-c", binary).ok(t); e.stdout != want {
+		t.Errorf("got\n%s\nwant\n%s", e.stdout, want)
 	}
 }

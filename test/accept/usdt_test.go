@@ -111,6 +111,34 @@ at_exit(lambda: print(sorted(n.items(), key = str)))
 	}
 }
 
+// An argument of a static probe has the bits that its note tells, also where it is a constant at one of the places.
+func TestOwnWidthOfStaticProbe(t *testing.T) {
+	source := `
+#define NOTE(args) "990: nop\n.pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n.4byte 992f-991f,994f-993f,3\n" \
+	"991: .asciz \"stapsdt\"\n992: .balign 4\n993: .8byte 990b\n.8byte 0\n.8byte 0\n.asciz \"shop\"\n" \
+	".asciz \"sold\"\n.asciz \"" args "\"\n994: .balign 4\n.popsection\n"
+__attribute__((noinline)) void sell(int i) {
+	__asm__ volatile(NOTE("-4@$-5 -4@%0 -1@$-1 -8@$-2 -2@$7") :: "r"(i));
+	__asm__ volatile(NOTE("-4@%0 -2@$-5 -2@$-1 -8@$-2 -4@$-7") :: "r"(i));
+}
+int main(void) { sell(-3); return 0; }
+`
+	if runtime.GOARCH == "arm64" { // where constants have no mark
+		source = strings.ReplaceAll(source, "@$", "@")
+	}
+	got := printed(t, "gcc -g -O1", "widths.c", source, `
+probe("usdt:BIN:sold", lambda e: printf("%x %x %x %x %x\n", *[e.args[0], e.args[1], e.args[2], e.args[3], e.args[4]]),
+      where = lambda e: e.args[3] == -2 and e.args[2] < 0)
+probe("usdt:BIN:sold", lambda e: printf("%x %d %x\n", e.args[0], e.args[0], e.value),
+      kernel = lambda e: e.args[1])
+`)
+	const want = "fffffffb fffffffd ff fffffffffffffffe 7, fffffffb -5 fffffffd, " +
+		"fffffffd fffb ffff fffffffffffffffe fffffff9, fffffffd -3 fffb"
+	if got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // A program whose static probe has an int, two texts, a bool, an enum and a pointer to a struct, the texts without an
 // end of their own.
 const soldSource = `
