@@ -156,6 +156,8 @@ func (v val) describe() string {
 		return "a record"
 	case v.comp:
 		return "a tuple"
+	case isLost(v.expr):
+		return "what the compiler has optimized out"
 	}
 	return inWords(v.expr.Type)
 }

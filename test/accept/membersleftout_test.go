@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -73,5 +74,32 @@ func TestMembersThatAreNotDescribed(t *testing.T) {
 	}
 	if lost == 0 {
 		t.Error("clang describes all members: nothing was tried")
+	}
+}
+
+const unusedText = `__attribute__((noinline)) static int unused(const char *name, int k) { __asm__ volatile(""); return 3; }
+__attribute__((noinline)) int used(const char *name, int k) { return name[0] + k; }
+int main(void) { char s[] = "abc"; return unused(s, 3) + used(s, 3) - 103; }
+`
+
+// A comparison with what the compiler has optimized out says so, whatever type it had, in both halves. It says nothing
+// where another point has the value.
+func TestComparisonWithOptimizedOut(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "clang -g -O2", "unusedtext.c", unusedText)
+	const more = `, where = lambda e: e.args.name == "abc" or e.func == "unused"`
+	for _, handler := range []string{`print(e.args.name == "abc")`, `print(e.args.name in ("abc", "d"))`} {
+		for point, want := range map[string][]string{"unused": {"False"}, "{unused,used}": {"False", "True"}} {
+			for _, where := range []string{"", more} {
+				text := fmt.Sprintf("probe('uprobe:%s:%s', lambda e: %s%s)\n", binary, point, handler, where)
+				e := startrace(t, "-q", script(t, text), "-c", binary).ok(t)
+				equalLines(t, lines(e.stdout), want)
+				const told = "what the compiler has optimized out is compared with a string: they are never equal"
+				got := strings.Contains(e.stderr, told)
+				if got != (point == "unused") || strings.Contains(e.stderr, "an int") {
+					t.Errorf("%s: %s", text, e.stderr)
+				}
+			}
+		}
 	}
 }
