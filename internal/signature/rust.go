@@ -37,8 +37,8 @@ type rustType struct {
 	size, align int64
 	// parts are the scalars that it is, with their places in it.
 	parts []rustPart
-	// own: C has no such type. floats: there is a float in it, wherever.
-	own, floats bool
+	// own: C has no such type. floats: there is a float in it, wherever. never: it has no values, as Infallible.
+	own, floats, never bool
 }
 
 // A rustPart is a scalar.
@@ -271,7 +271,7 @@ func (f *finder) rustArray(e *dwarfinfo.Entry, depth int) rustType {
 	if err != nil || count < 0 || t.form == rustUnknown {
 		return rustType{}
 	}
-	t.form, t.size, t.parts = rustMemory, t.size*count, nil
+	t.form, t.size, t.parts, t.never = rustMemory, t.size*count, nil, t.never && count > 0
 	if t.size == 0 {
 		t.form = rustNothing
 	}
@@ -334,6 +334,7 @@ func (f *finder) fieldsOf(e *dwarfinfo.Entry, depth int) (list []rustField, all 
 			t = f.rustType(of, depth+1)
 		}
 		all.own, all.floats, all.align = all.own || t.own, all.floats || t.floats, max(all.align, t.align)
+		all.never = all.never || t.never
 		switch t.form {
 		case rustUnknown:
 			known = false
@@ -399,6 +400,9 @@ func (f *finder) rustEnum(part *dwarfinfo.Entry, size int64, depth int) rustType
 		}
 		list, all, ok := f.variantFields(v, depth)
 		known = known && ok
+		if all.never && len(list) == 0 { // no value is of this variant
+			return nil
+		}
 		t.own, t.floats, t.align = t.own || all.own, t.floats || all.floats, max(t.align, all.align)
 		if v.Val(dwarf.AttrDiscrValue) == nil {
 			owner = len(variants)
@@ -407,7 +411,11 @@ func (f *finder) rustEnum(part *dwarfinfo.Entry, size int64, depth int) rustType
 		return nil
 	})
 	switch {
-	case err != nil || !known || len(variants) == 0:
+	case err != nil || !known:
+		return rustType{}
+	case len(variants) == 0 && size == 0:
+		return rustType{form: rustNothing, never: true, align: t.align}
+	case len(variants) == 0:
 		return rustType{}
 	case len(variants) == 1: // nothing has to tell which it is
 		return together(variants[0], t, size)

@@ -55,3 +55,54 @@ single::gives record(variant = "V", V = (21, 2))
 		t.Errorf("got\n%s\nwant\n%s", e.stdout, want)
 	}
 }
+
+const variantsWithoutValues = `#![allow(dead_code)]
+use std::convert::Infallible;
+use std::hint::black_box;
+pub enum Tagged { A(i32), B(u8), C(Infallible) }
+pub enum Wide { A(i32), B(i64, Infallible) }
+pub enum Never { A(Infallible), B(Infallible) }
+pub struct Deep { n: i16, r: Result<(), Infallible> }
+#[inline(never)] pub fn small(p: Result<i32, Infallible>, q: u16, s: String) -> u16 {
+    let _ = black_box(p); q + s.len() as u16
+}
+#[inline(never)] pub fn pair(p: Result<(i8, u64), Infallible>, q: u16, s: String) -> u16 {
+    let _ = black_box(p); q + s.len() as u16
+}
+#[inline(never)] pub fn none(p: Option<Infallible>, q: u16, s: String) -> u16 { black_box(p); q + s.len() as u16 }
+#[inline(never)] pub fn text(p: Result<String, Infallible>, q: u16, s: String) -> u16 {
+    let _ = black_box(p); q + s.len() as u16
+}
+#[inline(never)] pub fn tagged(p: Tagged, q: u16, s: String) -> u16 { black_box(p); q + s.len() as u16 }
+#[inline(never)] pub fn wide(p: Wide, q: u16, s: String) -> u16 { black_box(p); q + s.len() as u16 }
+#[inline(never)] pub fn never(p: Option<Never>, q: u16, s: String) -> u16 { black_box(p); q + s.len() as u16 }
+#[inline(never)] pub fn array(p: [Infallible; 0], q: u16, s: String) -> u16 { black_box(p); q + s.len() as u16 }
+#[inline(never)] pub fn deep(p: Deep, q: u16, s: String) -> u16 { black_box(p); q + s.len() as u16 }
+fn main() {
+    small(Ok(-4), 11, "a".into()); pair(Ok((-1, 2)), 12, "bb".into()); none(None, 13, "ccc".into());
+    text(Ok("x".into()), 14, "dddd".into()); tagged(Tagged::B(7), 15, "e".into()); wide(Wide::A(-5), 16, "f".into());
+    never(None, 17, "g".into()); array([], 18, "h".into()); deep(Deep { n: -1, r: Ok(()) }, 19, "i".into());
+}
+`
+
+// A variant that no value is of, as Err of Result<i32, Infallible>, takes no place: the other arguments have theirs.
+func TestVariantsWithoutValues(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "rustc -g", "never.rs", variantsWithoutValues)
+	point := binary + ":never::{small,pair,none,text,tagged,wide,never,array,deep}"
+	e := startrace(t, "-q", "-e", `probe("uprobe:`+point+`", lambda e: print(e.func, e.args.q, e.args.s))`,
+		"-c", binary).ok(t)
+	want := `never::small 11 a
+never::pair 12 bb
+never::none 13 ccc
+never::text 14 dddd
+never::tagged 15 e
+never::wide 16 f
+never::never 17 g
+never::array 18 h
+never::deep 19 i
+`
+	if e.stdout != want {
+		t.Errorf("got\n%s\nwant\n%s", e.stdout, want)
+	}
+}
