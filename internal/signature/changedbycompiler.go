@@ -8,6 +8,7 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
+	"github.com/startrace/startrace/internal/abi"
 	"github.com/startrace/startrace/internal/dwarfinfo"
 	"github.com/startrace/startrace/internal/entryplace"
 )
@@ -165,6 +166,23 @@ func (s *Signature) ofOtherConvention() Alteration {
 		return ChangedResult
 	}
 	return ChangedArguments
+}
+
+// mayDropAddress reports whether a function of Rust may keep to itself where it put its result. LLVM does not say so of
+// those that are private: the caller knows the address, so that it need not come back in a register.
+func (f *finder) mayDropAddress(e *dwarfinfo.Entry, chain []*dwarfinfo.Entry) bool {
+	external, _ := dwarfinfo.Attribute(chain, dwarf.AttrExternal).(bool)
+	return !external && !f.unoptimized.Is(e)
+}
+
+// loseAddress says of a result in memory that nobody knows where it is.
+func (s *Signature) loseAddress() {
+	for i := range s.Results {
+		if v := &s.Results[i]; v.Indirect {
+			v.Pieces[0].Where = abi.Nowhere
+			s.Result[i].Unknown = true
+		}
+	}
 }
 
 // alteration is what an optimizer may have done to a function of which it changes the calls: that of LLVM takes a

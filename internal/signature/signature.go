@@ -310,7 +310,9 @@ func (f *finder) signature(e *dwarfinfo.Entry, convention *gofunc.ABI) (*Signatu
 	}
 	var s *Signature
 	if f.language == langRust && tellsChanges(f.producer()) && !f.changed(chain) {
-		s = f.ofRust(e, chain)
+		if s = f.ofRust(e, chain); s != nil && f.mayDropAddress(e, chain) {
+			s.loseAddress()
+		}
 	}
 	inRust := s != nil
 	if s == nil {
