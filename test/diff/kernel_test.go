@@ -19,6 +19,7 @@ import (
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/internal/bpf"
 	"github.com/startrace/startrace/internal/kernel"
+	"github.com/startrace/startrace/internal/plan"
 	"github.com/startrace/startrace/internal/state"
 	"github.com/startrace/startrace/internal/stream"
 	"github.com/startrace/startrace/internal/wire"
@@ -91,11 +92,16 @@ func compileFor(src string, facts *kernel.Facts, strMax int, options bpfgen.Opti
 	if err := h.Run(nil); err != nil {
 		return nil, err
 	}
-	res, err := infer.Plan(h.Plan(), facts, infer.Options{})
-	if err != nil {
-		return nil, err
+	for rolled := map[plan.Pos]bool{}; ; {
+		res, err := infer.Plan(h.Plan(), facts, infer.Options{Rolled: rolled})
+		if err != nil {
+			return nil, err
+		}
+		u, err := bpfgen.Generate(res.Tree, options)
+		if !bpfgen.RollMore(err, rolled) { // as a run does it
+			return u, err
+		}
 	}
-	return bpfgen.Generate(res.Tree, options)
 }
 
 // options are those for this kernel, with a ring that takes little memory.
