@@ -11,7 +11,6 @@ import (
 	"github.com/startrace/startrace/bpfgen/refusal"
 	"github.com/startrace/startrace/bpfgen/tree"
 	"github.com/startrace/startrace/bpfgen/types"
-	"github.com/startrace/startrace/internal/format"
 	"github.com/startrace/startrace/internal/plan"
 )
 
@@ -23,7 +22,9 @@ func (b walker) call(x *syntax.CallExpr, truth bool) val {
 	pos := x.Lparen
 	fn := b.expr(x.Fn)
 	if name, ok := fn.c.(plan.Builtin); ok {
-		if f := builtinOf(name); f.unwalked != nil {
+		f := builtinOf(name)
+		checkBuiltinArguments(name, x)
+		if f.unwalked != nil {
 			return f.unwalked(b, f, x)
 		}
 	}
@@ -196,10 +197,6 @@ func stripped(m *method, args []arg, pos plan.Pos) (val, bool) {
 // callHasOrGetAttr folds for each point: whether a field is there is known.
 func callHasOrGetAttr(b walker, f *builtin, x *syntax.CallExpr) val {
 	fn, pos := string(f.name), x.Lparen
-	if len(x.Args) < 2 || len(x.Args) > 3 || fn == "hasattr" && len(x.Args) != 2 {
-		wrong(pos, "%s got %s", fn, format.Count(len(x.Args), "argument"))
-	}
-	unnamed(fn, x)
 	obj := b.expr(x.Args[0])
 	name, ok := b.expr(x.Args[1]).constStr()
 	if !ok {

@@ -127,6 +127,7 @@ func Plan(p *plan.Plan, facts *kernel.Facts, o Options) (_ *Result, err error) {
 		}
 		u.checkColumns()
 		u.checkCells()
+		u.checkLater()
 		if len(u.diags) > 0 {
 			u.res.Warnings = u.warnings()
 			return u.res, u.diags.Sorted()

@@ -282,16 +282,6 @@ func (s *reassignments) inside(params []syntax.Expr, def *resolve.Function, ofte
 	return false
 }
 
-// unnamed refuses names in a call of hasattr or getattr, which the interpreter
-// does not take either.
-func unnamed(fn string, x *syntax.CallExpr) {
-	for _, a := range x.Args {
-		if named, ok := a.(*syntax.BinaryExpr); ok && named.Op == syntax.EQ {
-			wrong(start(a), "%s takes its arguments without names: %s(x, \"name\")", fn, fn)
-		}
-	}
-}
-
 // plain reports whether statements only take parts of what they are given: nothing in them can fail or be noticed, but
 // for a field that a value of user space has not.
 func plain(list []syntax.Stmt) bool {

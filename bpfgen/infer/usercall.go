@@ -21,6 +21,7 @@ func (u arguments) call(x *syntax.CallExpr) uval {
 	if l, ok := unparen(x.Fn).(*syntax.LambdaExpr); ok {
 		return u.callInner(u.defined(l, "", l.Function.(*resolve.Function)).fn, x)
 	}
+	u.called = x
 	fn := u.expr(x.Fn)
 	if fn.fn != nil && !fn.away {
 		return u.callInner(fn.fn, x)
@@ -164,6 +165,7 @@ func namesOf(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
 
 // builtin walks the call of a builtin.
 func (u arguments) builtin(f *builtin, x *syntax.CallExpr) uval {
+	checkBuiltinArguments(f.name, x)
 	u.proj.asksType = u.proj.asksType || f.is(asksType)
 	u.givesToTimer(f, x)
 	if f.user != nil {
@@ -371,7 +373,6 @@ func isRecord(v val) bool { return v.expr != nil && v.expr.Type.Kind == types.Re
 // hasOrGetAttr folds for the point; the result is sent, because another
 // point of the probe may have another.
 func hasOrGetAttr(u *userWalk, f *builtin, x *syntax.CallExpr) uval {
-	unnamed(string(f.name), x)
 	u.calling().asksArguments(knownVal(constant(plan.Builtin(f.name))), x)
 	if len(x.Args) < 2 {
 		u.calling().captureArgs(x.Args)
@@ -433,6 +434,7 @@ func (u arguments) callFunc(fn *plan.Func, x *syntax.CallExpr) uval {
 		for _, v := range vals {
 			u.capture(v)
 		}
+		checkAway(fn, map[*plan.Func]bool{})
 		return uval{}
 	}
 	u.proj.comesTo(place{u.half, x, aCall}, fn)

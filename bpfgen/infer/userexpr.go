@@ -181,8 +181,12 @@ func (u *userWalk) dot(x *syntax.DotExpr) uval {
 		u.onlyAsks(x.X)
 	}
 	u.leads(x.X)
+	call := u.called
 	recv := u.expr(x.X)
 	u.certain().checkAttr(x, recv)
+	if call != nil && call.Fn == x {
+		u.certain().checkMethodArguments(x, recv, call)
+	}
 	if field, ok := u.fieldOrNone(x, recv); ok {
 		u.capture(recv)
 		return uval{bits: fieldWidth(uval{v: field, known: true, part: true})}

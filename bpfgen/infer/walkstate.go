@@ -321,6 +321,8 @@ type userWalk struct {
 	copies *int
 	// nested is the outermost function inside the handler that this place is in. It is nil outside of such functions.
 	nested syntax.Node
+	// called is the call whose function is walked next, so that what is before the dot of a method is walked once.
+	called *syntax.CallExpr
 }
 
 // A uval is a value in user code. The zero uval is one that only user space
