@@ -168,12 +168,12 @@ func (b texts) endsWith(s *str, c string, then, els *ir.Block) {
 	b.Begin(long)
 	b.BranchImm(ir.ULE, n, int64(s.room), on, els)
 	b.Begin(on)
-	from := b.fromEnd(s, n, int64(len(c)))
+	from, first := b.fromEnd(s, n, int64(len(c)))
 	unit := 1
 	if s.mem != nil && s.mem.slot == nil {
 		unit = 8
 	}
-	b.equalUnits(func(off int64) (*ir.Value, int64) { return from, off }, c, unit, els)
+	b.equalUnits(func(off int64) (*ir.Value, int64) { return from, first + off }, c, unit, els)
 	b.cond(constBool(true), then, els)
 }
 
@@ -187,7 +187,8 @@ func (b texts) byteAt(s *str, i int64) *ir.Value {
 	}
 	b.unless(ir.ULT, n, -i, missing)
 	b.unless(ir.UGT, n, int64(s.room), missing) // never; the verifier wants it
-	return b.Load(1, b.fromEnd(s, n, -i), 0)
+	from, first := b.fromEnd(s, n, -i)
+	return b.Load(1, from, first)
 }
 
 // fromEnd is the address of the last so many bytes of s, whose length n has just been tested to be no less. It is no
@@ -195,8 +196,14 @@ func (b texts) byteAt(s *str, i int64) *ir.Value {
 // with it, of which the verifier knows what was tested there.
 //
 //	s.endswith(".so") and s.endswith("/libc.so")    # the end is known to be 3 bytes behind the begin, or more
-func (b texts) fromEnd(s *str, n *ir.Value, bytes int64) *ir.Value {
-	return b.Op(ir.OpAdd, b.strAddr(s, 0), b.Imm(ir.OpSub, n, bytes))
+//
+// The last byte is at such an offset all the same: the test for it is one for 0, of which the verifier of 5.10 learns
+// nothing. The byte in front of a string is one of its length.
+func (b texts) fromEnd(s *str, n *ir.Value, bytes int64) (at *ir.Value, off int64) {
+	if bytes == 1 {
+		return b.Op(ir.OpAdd, b.strAddr(s, 0), n), -1
+	}
+	return b.Op(ir.OpAdd, b.strAddr(s, 0), b.Imm(ir.OpSub, n, bytes)), 0
 }
 
 // orderStrs branches on x < y, bytewise.
