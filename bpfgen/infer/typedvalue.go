@@ -160,10 +160,22 @@ func (b argWords) typedResult(f *funcView, results []signature.Value, pos plan.P
 		return v
 	}
 	out := val{comp: true}
-	for i := range results {
-		out.elems = append(out.elems, b.typedValue(b.body, f, &results[i], pos))
+	for _, v := range results {
+		v.Result = v.Result && !b.isBool(f, &v, pos) // it is a number only where it is all that e.ret is
+		out.elems = append(out.elems, b.typedValue(b.body, f, &v, pos))
 	}
 	return out
+}
+
+// isBool reports whether debug information says that a value is a bool.
+func (b argWords) isBool(f *funcView, v *signature.Value, pos plan.Pos) bool {
+	id, err := f.Type(v)
+	if err != nil {
+		return false
+	}
+	btf := b.u.btf(pos)
+	t, err := btf.Type(btf.Skip(id))
+	return err == nil && t.Bool
 }
 
 // wideInt is an int of 128 bits as a tuple of two, the lower half first.

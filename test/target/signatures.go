@@ -303,7 +303,7 @@ func resultsGo(types ...string) (shown, seen string) {
 			variable = `fmt.Sprintf("%q", strings.ReplaceAll(` + variable + `, " ", "_"))`
 			of += `.replace(" ", "_")`
 		case typ == "bool":
-			variable = `map[bool]int{true: 1}[` + variable + `]`
+			variable = `map[bool]string{true: "True", false: "False"}[` + variable + `]`
 		case typ == "*string":
 			variable = "address(unsafe.Pointer(" + variable + "))"
 		case !strings.Contains("int int8 int16 int32 uint8 uint16 uint32 uint64", typ):
