@@ -241,3 +241,28 @@ fffffffffffffffe fffffffffffffffe fffffffffffffffe
 		t.Errorf("got\n%s\nwant\n%s", e.stdout, want)
 	}
 }
+
+// A variable that is a constant before it is set to a field has 64 bits in a user half; one that is fields alone has
+// their bits.
+//
+// > So has one of a user half that is a constant before: `s = 0`, and in a loop `s = v`.
+func TestOwnWidthAfterConstants(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "gcc -g", "returned.c", widthReturned)
+	text := fmt.Sprintf("P = %q\n", "uprobe:"+binary+":give") + `
+def f(e):
+    a, b = e.args.v.a, e.args.v.b
+    s, of_field, by_if = 0, a, 0
+    for v in (a, b):
+        s = v
+        of_field = v
+    if a < 0:
+        by_if = a
+    printf("%x %x %x\n", s, of_field, by_if)
+probe(P, f)
+`
+	const want = "fffffffffffffffd fffffffd fffffffffffffffe\n"
+	if e := startrace(t, "-q", script(t, text), "-c", binary).ok(t); e.stdout != want {
+		t.Errorf("got\n%s\nwant\n%s", e.stdout, want)
+	}
+}

@@ -43,7 +43,8 @@ var roomyWriters = map[string]string{
 
 // What user code puts into tables and cells has the usual room where kernel halves have constants alone.
 //
-// > Where kernel halves have constants alone, user code can put strings there up to the usual limit:
+// > Where kernel halves have constants alone, user code can put strings there up to the limit of captured strings, and
+// > what its last 8 bytes have room for: 263 bytes with the limit 256, and 15 with `limits(string = 8)`.
 func TestRoomForStringsOfUserCode(t *testing.T) {
 	needTracing(t)
 	for name, writer := range roomyWriters {
@@ -68,6 +69,36 @@ probe("syscall:close", kernel = lambda e: (KERNEL) != None, where = lambda e: e.
 				e, _ := traced(t, text, []string{"-q"}, "raw", rawCall(t, "close", ",801"))
 				e.has(t, `(?m)^room True$`)
 			})
+		}
+	}
+}
+
+// The room for strings of user code has a byte for their end, and is a multiple of 8 bytes.
+func TestRoomOfLimits(t *testing.T) {
+	needTracing(t)
+	for limits, room := range map[string]int{"": 263, "limits(string = 8)": 15, "limits(string = 7)": 7,
+		"limits(string = 300)": 303} {
+		for _, kept := range []string{`cell("all")`, `cell(("all", 1))`} {
+			value := "STRING"
+			if strings.Contains(kept, "(\"all\", 1)") {
+				value = "(STRING, 1)"
+			}
+			text := limits + "\nX = " + kept + `
+probe("syscall:close", kernel = lambda e: X.get() != None, where = lambda e: e.args.fd == 1)
+def put(n):
+    X.set(` + strings.ReplaceAll(value, "STRING", `"a" * n`) + fmt.Sprintf(`)
+    print("put", n)
+at_exit(lambda: put(%d))
+at_exit(lambda: put(%d))
+`, room, room+1)
+			e := startrace(t, "-q", script(t, text), "-c", "true")
+			if want := fmt.Sprintf("put %d\n", room); e.stdout != want {
+				t.Errorf("%s, %s: got %q, want %q", limits, kept, e.stdout, want)
+			}
+			refused := fmt.Sprintf("got a string of %d bytes, want at most %d", room+1, room)
+			if !strings.Contains(e.stderr, refused) {
+				t.Errorf("%s, %s: not found: %s\n%s", limits, kept, refused, e.stderr)
+			}
 		}
 	}
 }
