@@ -84,16 +84,14 @@ func (c *Columns) appendJSON(dst []byte, args []format.Arg) []byte {
 }
 
 func (p *Printer) appendRowCSV(dst []byte, c *Columns, args []format.Arg) ([]byte, error) {
-	var b strings.Builder
-	w := p.csvWriter(&b)
+	w := p.csvWriter()
 	p.header = writeHeader(w, p.header, slices.Clone(c.names))
 	line := make([]string, len(args))
 	for i := range args {
 		line[i] = w.cell(fromArg(&args[i]))
 	}
 	w.Write(line)
-	w.Flush()
-	return append(dst, b.String()...), w.Error()
+	return w.appendTo(dst)
 }
 
 // wholeOf is an argument of a format as a value with all its parts, as JSON has it.

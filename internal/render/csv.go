@@ -15,8 +15,7 @@ func (p *Printer) appendTableCSV(dst []byte, t *Table, rows []Row, o Options) ([
 	if len(rows) == 0 {
 		return dst, nil
 	}
-	var b strings.Builder
-	w := p.csvWriter(&b)
+	w := p.csvWriter()
 	if flat := t.flat(rows); len(flat) > 0 {
 		if share := t.shares(o); o.Percent {
 			flat = append(flat, flatColumn{name: "percent", get: share})
@@ -32,8 +31,7 @@ func (p *Printer) appendTableCSV(dst []byte, t *Table, rows []Row, o Options) ([
 		}
 	}
 	p.writeHistograms(w, t, rows, o)
-	w.Flush()
-	return append(dst, b.String()...), w.Error()
+	return w.appendTo(dst)
 }
 
 func (p *Printer) writeHistograms(w csvWriter, t *Table, rows []Row, o Options) {

@@ -2,27 +2,41 @@ package render
 
 import (
 	"encoding/csv"
-	"io"
 	"math"
 	"strings"
 
 	"github.com/startrace/startrace/internal/escape"
 )
 
-// A cell of CSV and how a line is written, None as nothing, and --csv-guard, by which no text is a formula.
+// A cell of CSV and how lines are written, None as nothing and an empty text as "", and --csv-guard, by which no text is
+// a formula.
 
-// A csvWriter writes lines of CSV to a strings.Builder, which does not fail. Cells are quoted
-// where CSV needs it.
+// A csvWriter collects lines of CSV. Cells are quoted where CSV needs it.
 type csvWriter struct {
 	*csv.Writer
 	guard bool
+	// text has the lines, with emptyText for ""; a strings.Builder does not fail.
+	text *strings.Builder
 }
 
-func (p *Printer) csvWriter(to io.Writer) csvWriter { return csvWriter{csv.NewWriter(to), p.Guard} }
+// emptyText stands for an empty text in a line: the writer would leave it away, as what is not there. No other cell has
+// it, since control characters are escaped.
+const emptyText = "\x00"
 
-// cell gives a value as a cell, None as nothing. Bytes of control characters, and those that
-// are not UTF-8, are there as \xff (escape.ByteLine), so that each row is one line and what
-// was traced can be had back.
+func (p *Printer) csvWriter() csvWriter {
+	var text strings.Builder
+	return csvWriter{csv.NewWriter(&text), p.Guard, &text}
+}
+
+// appendTo appends the lines that were written.
+func (w csvWriter) appendTo(dst []byte) ([]byte, error) {
+	w.Flush()
+	return append(dst, strings.ReplaceAll(w.text.String(), emptyText, `""`)...), w.Error()
+}
+
+// cell gives a value as a cell, None as nothing, which an empty text is not. Bytes of control characters, and those
+// that are not UTF-8, are there as \xff (escape.ByteLine), so that each row is one line and what was traced can be had
+// back.
 func (w csvWriter) cell(v Value) string {
 	switch v := v.(type) {
 	case nil:
@@ -46,10 +60,13 @@ func (w csvWriter) cell(v Value) string {
 	return w.guarded(plainText(v))
 }
 
-// guarded keeps a text from being a formula to spreadsheets, if that is asked for. (A tab or
+// guarded is a text as a cell. It keeps it from being a formula to spreadsheets, if that is asked for. (A tab or
 // carriage return at its beginning is escaped anyway.)
 func (w csvWriter) guarded(text string) string {
-	if w.guard && text != "" && strings.IndexByte("=+-@", text[0]) >= 0 {
+	if text == "" {
+		return emptyText
+	}
+	if w.guard && strings.IndexByte("=+-@", text[0]) >= 0 {
 		return "'" + text
 	}
 	return text

@@ -105,13 +105,12 @@ func TestBytesComeBack(t *testing.T) {
 			t.Errorf("JSON of %q and %q is %q", text, other, decoded)
 		}
 		seen[decoded] = text
-		var b strings.Builder
-		w := (&Printer{}).csvWriter(&b)
+		w := (&Printer{}).csvWriter()
 		w.Write([]string{w.cell(text), "x"})
-		w.Flush()
-		row, err := csv.NewReader(strings.NewReader(b.String())).Read()
-		if err != nil || bytesOf(row[0]) != text || strings.Count(b.String(), "\n") != 1 {
-			t.Errorf("CSV of %q is %q, %v", text, b.String(), err)
+		line, _ := w.appendTo(nil)
+		row, err := csv.NewReader(strings.NewReader(string(line))).Read()
+		if err != nil || bytesOf(row[0]) != text || strings.Count(string(line), "\n") != 1 {
+			t.Errorf("CSV of %q is %q, %v", text, line, err)
 		}
 	}
 	tried.Many(t, "%d strings", len(texts))
@@ -137,14 +136,36 @@ func bytesOf(text string) string {
 
 // With a guard no cell is a formula; numbers stay numbers.
 func TestGuard(t *testing.T) {
-	w := (&Printer{Guard: true}).csvWriter(&strings.Builder{})
+	w := (&Printer{Guard: true}).csvWriter()
 	for v, want := range map[Value]string{"=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@a": "'@a", "\t=1": `\x09=1`,
-		"\r=1": `\x0d=1`, "a=1": "a=1", int64(-1): "-1", -1.5: "-1.5", "": "", true: "True"} {
+		"\r=1": `\x0d=1`, "a=1": "a=1", int64(-1): "-1", -1.5: "-1.5", "": emptyText, true: "True"} {
 		if got := w.cell(v); got != want {
 			t.Errorf("%v is %q, want %q", v, got, want)
 		}
 	}
 	if got := (csvWriter{}).cell("=1"); got != "=1" {
 		t.Errorf("without a guard: %q", got)
+	}
+}
+
+// None and an empty text are two things in CSV: in keys, in values and in rows of columns(), with a guard and without.
+//
+// > In CSV None is an empty cell, and an empty string is `""`, as PostgreSQL and others tell them apart.
+func TestEmptyCells(t *testing.T) {
+	for _, guard := range []bool{false, true} {
+		p := &Printer{Format: CSV, Guard: guard}
+		table := &Table{Name: "t", Kind: "table", Keyed: true, Columns: []Column{{Kind: "table"}}, Rows: []Row{
+			{Key: []Value{nil, ""}, Values: []Value{"a"}}, {Key: []Value{"", nil}, Values: []Value{""}},
+			{Key: []Value{[]byte{}, "x"}, Values: []Value{nil}}}}
+		got, err := p.appendTableCSV(nil, table, table.Rows, Options{})
+		const want = "name,key1,key2,value\nt,,\"\",a\nt,\"\",,\"\"\nt,\"\",x,\n"
+		if err != nil || string(got) != want {
+			t.Errorf("got %q, %v, want %q", got, err, want)
+		}
+		w := p.csvWriter()
+		w.Write([]string{w.cell(nil), w.cell(""), w.cell(`"`), w.cell("\x00")})
+		if line, _ := w.appendTo(nil); string(line) != `,"","""",\x00`+"\n" {
+			t.Errorf("a line is %q", line)
+		}
 	}
 }
