@@ -8,8 +8,8 @@ import (
 	"github.com/startrace/startrace/internal/escape"
 )
 
-// A cell of CSV and how lines are written, None as nothing and an empty text as "", and --csv-guard, by which no text is
-// a formula.
+// A cell of CSV and how lines are written, None as nothing and an empty text as "". With --csv-guard no text is a
+// formula.
 
 // A csvWriter collects lines of CSV. Cells are quoted where CSV needs it.
 type csvWriter struct {
