@@ -27,7 +27,7 @@ import (
 // machine is how a guest is started.
 type machine struct {
 	cpus    int
-	memory  string        // as QEMU takes it: "2G"
+	memory  string        // as QEMU takes it: "3G"
 	append  string        // further words of the kernel's command line
 	secure  bool          // booted by UEFI with Secure Boot
 	counted bool          // each instruction takes 1 ns of the guest's time

@@ -108,7 +108,7 @@ func parse(args []string) (options, error) {
 	flags := flag.NewFlagSet("vm", flag.ExitOnError)
 	flags.StringVar(&o.kernels, "kernel", "all", "kernels, with commas between: "+strings.Join(versions(), ", "))
 	flags.IntVar(&o.machine.cpus, "smp", 1, "number of CPUs")
-	flags.StringVar(&o.machine.memory, "m", "2G", "memory")
+	flags.StringVar(&o.machine.memory, "m", "3G", "memory")
 	flags.StringVar(&o.machine.append, "append", "", "further words of the kernel's command line, as preempt=full")
 	flags.BoolVar(&o.machine.secure, "secureboot", false,
 		"boot by UEFI with Secure Boot on (needs Debian's package ovmf)")
