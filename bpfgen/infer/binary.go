@@ -70,6 +70,9 @@ func (b operators) arith(op syntax.Token, x, y val, pos plan.Pos) val {
 		refuse(pos, "the operator %s cannot run in a kernel half", op)
 	}
 	for _, v := range []val{x, y} {
+		v.mustKnow()
+	}
+	for _, v := range []val{x, y} {
 		if k := v.typ().Kind; k == types.Str || k == types.Bool || k == types.Tuple {
 			refuse(pos, "%s between %s and %s cannot run in a kernel half%s", op, x.describe(), y.describe(),
 				insteadOf(op, x, y))
@@ -316,6 +319,8 @@ func (b operators) order(op syntax.Token, x, y val, pos plan.Pos) val {
 	if x.asked != nil || y.asked != nil {
 		return condVal(untold{b.u}.compared(b.body, x, y, pos))
 	}
+	x.mustKnow()
+	y.mustKnow()
 	op, x, y, _ = byOrder(op, x, y, pos)
 	if y.typ().Kind == types.Str {
 		x = asText(x, pos)

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -287,10 +288,34 @@ func besides(x, y val) string {
 	case isTextual(t) && isTextual(other):
 		return "; keep each in a variable, a container or a field of its own"
 	}
-	if part := differing(t, other); part != "" {
+	if part := cmp.Or(differing(t, other), untyped(x, y)); part != "" {
 		return "; " + part
 	}
 	return oneOf(x, y)
+}
+
+// untyped says in which part of two records or tuples of the same form one has what no kernel half keeps, a function or
+// a constant of more than 64 bits, "" where there is none: these have no type by which the two differ.
+func untyped(x, y val) string {
+	if !x.comp || !y.comp || len(x.elems) != len(y.elems) || !slices.Equal(x.names, y.names) {
+		return ""
+	}
+	for i := range x.elems {
+		for _, v := range []val{x.elems[i], y.elems[i]} {
+			if c, isInt := v.c.(plan.Int); isFunction(v) || isInt && !fold.IsWord(c) {
+				return fmt.Sprintf("%s is %s in one of them", partInWords(x.typ(), i), v.describe())
+			}
+		}
+	}
+	return ""
+}
+
+// partInWords names an element of a tuple or a field of a record.
+func partInWords(t types.Type, i int) string {
+	if t.Kind == types.Record {
+		return "the field " + t.Names[i]
+	}
+	return fmt.Sprintf("element %d", i)
 }
 
 // differing says in which part two records or tuples of the same form differ, "" where they have other forms.
@@ -302,11 +327,8 @@ func differing(t, other types.Type) string {
 		if _, ok := types.Join(e, other.Elems[i]); ok {
 			continue
 		}
-		part := fmt.Sprintf("element %d", i)
-		if t.Kind == types.Record {
-			part = "the field " + t.Names[i]
-		}
-		return fmt.Sprintf("%s is %s in one of them, and %s in the other%s", part, inWords(e), inWords(other.Elems[i]),
+		return fmt.Sprintf("%s is %s in one of them, and %s in the other%s", partInWords(t, i), inWords(e),
+			inWords(other.Elems[i]),
 			besides(exprVal(&tree.Expr{Type: e}), exprVal(&tree.Expr{Type: other.Elems[i]})))
 	}
 	return ""

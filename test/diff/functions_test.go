@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -60,10 +61,11 @@ func TestAtKernelFunctions(t *testing.T) {
 }
 
 // called reports whether anything is seen of a function that the kernel has: its compiler may have written it out where
-// it is called.
+// it is called. The calls of other threads, as of Go's own that maps memory, are told from these as the sites tell them.
 func (f *KernelFunction) called(t *testing.T, s *scene) bool {
 	s.site = &Site{Point: "func:" + f.Name}
-	st, err := s.compile(fmt.Sprintf("probe(%q, kernel = lambda e: 1)\n", s.site.Point))
+	where := cmp.Or(f.Where, "True")
+	st, err := s.compile(fmt.Sprintf("probe(%q, kernel = lambda e: 1, where = lambda e: %s)\n", s.site.Point, where))
 	if err != nil {
 		t.Fatal(err)
 	}
