@@ -61,7 +61,7 @@ func TestAtKernelFunctions(t *testing.T) {
 }
 
 // called reports whether anything is seen of a function that the kernel has: its compiler may have written it out where
-// it is called. The calls of other threads, as of Go's own that maps memory, are told from these as the sites tell them.
+// it is called. Calls of other threads, as of Go's own that maps memory, are told apart as the sites do it.
 func (f *KernelFunction) called(t *testing.T, s *scene) bool {
 	s.site = &Site{Point: "func:" + f.Name}
 	where := cmp.Or(f.Where, "True")
