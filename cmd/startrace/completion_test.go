@@ -59,6 +59,7 @@ var completions = []struct {
 	{"startrace count tracepoint:raw_sy\tsys_ex\t", []string{"count", "tracepoint:raw_syscalls:sys_exit"}},
 	{"startrace count t:sched:sched_process_exe\t", []string{"count", "t:sched:sched_process_exec"}},
 	{"startrace count 't:sched:sched_process_exe\t", []string{"count", "t:sched:sched_process_exec"}},
+	{"startrace list uprobe:./own-pro\truntime.rt0_\t", []string{"list", "uprobe:./own-program:runtime.rt0_go"}},
 	{"startrace list syscall:getcw\t", []string{"list", "syscall:getcwd"}},
 	{"startrace trace syscall:openat e.args.filen\t", []string{"trace", "syscall:openat", "e.args.filename"}},
 	{"startrace trace syscall:openat 'e.pid, e.args.filen\t",
@@ -123,6 +124,9 @@ func startShell(t *testing.T, kind shellKind, setup string) *shellTest {
 		}
 	}
 	real, _, _ := strings.Cut(binFolder(t), ":")
+	if err := os.Symlink(filepath.Join(real, "startrace"), filepath.Join(home, "own-program")); err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.Command(kind.name, kind.args...)
 	cmd.Dir = home
 	s := &shellTest{T: t, typed: filepath.Join(home, "typed")}

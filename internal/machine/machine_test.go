@@ -2,9 +2,11 @@ package machine_test
 
 import (
 	"bytes"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -117,6 +119,37 @@ func TestPointWords(t *testing.T) {
 		words, shown := m.PointWords(test.typed)
 		if !slices.Equal(words, test.words) || !slices.Equal(shown, test.shown) {
 			t.Errorf("%s: got %q and %q, want %q and %q", test.typed, words, shown, test.words, test.shown)
+		}
+	}
+}
+
+// The file in a point is completed to folders, and to files with code.
+func TestProgramWords(t *testing.T) {
+	m, folder := small(t), t.TempDir()
+	for name, text := range map[string]string{"prog": elf.ELFMAG, "proto.star": "x = 1", "pr": "", ".private": elf.ELFMAG,
+		"other": elf.ELFMAG, "problems/x": elf.ELFMAG} {
+		path := filepath.Join(folder, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for typed, ends := range map[string][]string{
+		"/pr":        {"/problems/", "/prog:"},
+		"/problems/": {"/problems/x:"},
+		"/.p":        {"/.private:"},
+		"/":          {"/other:", "/problems/", "/prog:"},
+		"/nothing":   nil,
+		"/none/x":    nil,
+	} {
+		for _, kind := range []string{"uprobe:", "ur:", "usdt:"} {
+			var want []string
+			for _, end := range ends {
+				want = append(want, kind+folder+end)
+			}
+			words, shown := m.PointWords(kind + folder + typed)
+			if !slices.Equal(words, want) || shown != nil {
+				t.Errorf("%s…%s: got %q and %q, want %q", kind, typed, words, shown, want)
+			}
 		}
 	}
 }

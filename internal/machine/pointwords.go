@@ -26,6 +26,9 @@ func (m *Machine) PointWords(typed string) (words, shown []string) {
 	if !ok {
 		return nil, nil
 	}
+	if files, typing := programWords(word, kind, rest); typing {
+		return files, nil
+	}
 	pattern := kind.Name + ":" + rest + "*"
 	if kind.Categories && !strings.Contains(rest, ":") {
 		pattern += ":*"
@@ -36,12 +39,21 @@ func (m *Machine) PointWords(typed string) (words, shown []string) {
 	}
 	for _, p := range r.Points {
 		_, name, _ := strings.Cut(p.Name, ":")
-		words = append(words, word+":"+name)
+		words = append(words, word+":"+asTyped(kind, rest, name))
 	}
 	if naming.IsPattern(rest) {
 		return nil, words
 	}
 	return upToField(words, len(typed)), nil
+}
+
+// asTyped is what a list says behind a kind's name, with the file as it is typed: lists have its whole path.
+func asTyped(kind *point.Kind, rest, listed string) string {
+	typed, found := point.Split(rest, 2), point.Split(listed, 2)
+	if !kind.InPrograms || len(typed) < 2 || len(found) < 2 || naming.IsPattern(typed[0]) {
+		return listed
+	}
+	return typed[0] + ":" + found[1]
 }
 
 // upToField cuts words behind the field that is typed.
