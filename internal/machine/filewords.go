@@ -13,8 +13,8 @@ import (
 
 // Completion of the file in a point of a program, as in uprobe:/usr/bin/b (`programWords`).
 
-// programWords are the folders, and the programs and libraries, whose paths begin as the text behind kind's name. typing
-// says whether it is a path that is typed: a name without a / is one of a library, or of a function.
+// programWords are the folders, and the programs and libraries, whose paths begin as rest, the text behind the kind.
+// typing says whether it is a path that is typed: a name without a / is one of a library, or of a function.
 func programWords(word string, kind *point.Kind, rest string) (words []string, typing bool) {
 	if !kind.InPrograms || !strings.Contains(rest, "/") || strings.ContainsAny(rest, ":*?[{") {
 		return nil, false
