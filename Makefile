@@ -142,7 +142,6 @@ arm64:
 bench: all workload
 	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchmem ./...
 
-# go test takes one fuzz target at a time.
 # Twenty times the short form of what a tracer has to stand for long, here and in a guest; then inputs that were changed
 # at random: ELF files, scripts, and 5,000 of each parser.
 soak: all workload
@@ -154,6 +153,7 @@ soak: all workload
 		./internal/elffile ./cmd/startrace ./test/accept
 	$(MAKE) mutate fuzz FUZZTIME=5000x
 
+# go test takes one fuzz target at a time.
 fuzz:
 	@set -e; grep -r -o -w --include='*_test.go' 'func Fuzz[A-Za-z0-9_]*' . | while IFS=: read -r file target; do \
 		name=$${target#func }; echo "fuzz $$name in $$(dirname $$file) for $(FUZZTIME)"; \
