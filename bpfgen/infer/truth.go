@@ -44,6 +44,9 @@ func (b operators) truth(v val, pos plan.Pos) cond {
 		return b.isFault(v, pos) // FAULT is true
 	}
 	notLabelled(e.Type, pos)
+	if e.Type.Kind != types.Ptr || e.Type.MayFault {
+		e = b.onceAbsent(e)
+	}
 	out := b.presentTruth(assume(e), pos)
 	if e.Type.MayFault {
 		out = logic(tree.OpLOr, &tree.Expr{Op: tree.OpIsFault, Type: types.Boolean, Args: []*tree.Expr{e}, Pos: pos},

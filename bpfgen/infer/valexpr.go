@@ -116,6 +116,9 @@ func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
 		if !ok {
 			mixed(yv, nv, pos)
 		}
+		if len(ye.Type.Elems) > 1 { // each element is chosen by itself
+			c.expr = b.once(c.expr)
+		}
 		return result(conditional(c.expr, ye, ne, pos))
 	}
 	out, ok := b.join("", yv, nv, yb, nb, pos)
