@@ -115,7 +115,7 @@ func (b operators) equalHere(x, y val, pos plan.Pos) cond {
 	}
 	notNumber(x, y, pos)
 	notNumber(y, x, pos)
-	_, x, y, _ = byOrder(syntax.EQL, b.onceFloat(x), b.onceFloat(y), pos)
+	_, x, y, _ = byOrder(syntax.EQL, onceFloat(b.body, x), onceFloat(b.body, y), pos)
 	if fold.IsFault(x.c) {
 		x, y = y, x
 	}
@@ -129,7 +129,7 @@ func (b operators) equalHere(x, y val, pos plan.Pos) cond {
 			return b.equalComposites(xs, ys, pos)
 		}
 	}
-	l, r := b.onceAbsent(b.compared(x, pos)), b.onceAbsent(b.compared(y, pos))
+	l, r := onceAbsent(b.body, b.compared(x, pos)), onceAbsent(b.body, b.compared(y, pos))
 	if l.Type.Kind == types.None || r.Type.Kind == types.None {
 		return b.equalAbsent(l, r, pos)
 	}
@@ -321,7 +321,7 @@ func (b operators) order(op syntax.Token, x, y val, pos plan.Pos) val {
 	}
 	x.mustKnow()
 	y.mustKnow()
-	op, x, y, _ = byOrder(op, b.onceFloat(x), b.onceFloat(y), pos)
+	op, x, y, _ = byOrder(op, onceFloat(b.body, x), onceFloat(b.body, y), pos)
 	if y.typ().Kind == types.Str {
 		x = asText(x, pos)
 	} else if x.typ().Kind == types.Str {
@@ -377,7 +377,7 @@ func (b operators) contains(x, y val, pos plan.Pos) cond {
 		return b.substring(x, y, pos)
 	}
 	if elems, ok := b.elements(y, pos); ok {
-		x, out := b.onceFloat(x), known(false)
+		x, out := onceFloat(b.body, x), known(false)
 		for _, e := range elems {
 			var decided bool
 			if out, decided = connected(tree.OpLOr, out, b.equal(x, e, pos), pos); decided {

@@ -136,7 +136,7 @@ func (b tables) key(c *plan.Container, k val, pos plan.Pos) (*tree.Expr, bool) {
 	if len(parts) > 1 {
 		k = val{comp: true, elems: parts}
 	}
-	e := b.keyed(b.rv(b.fitting(k, t.key, pos), pos), pos)
+	e := keyed(b.body, b.rv(b.fitting(k, t.key, pos), pos), pos)
 	checkKey(c, e.Type, pos)
 	kt := keyType(literals(e))
 	if c.Kind == plan.Table {

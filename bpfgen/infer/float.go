@@ -110,72 +110,37 @@ func isNonzero(e *tree.Expr, pos plan.Pos) *tree.Expr {
 }
 
 // keyed is a part of a key in which floats are as in all keys.
-func (b *body) keyed(e *tree.Expr, pos plan.Pos) *tree.Expr {
+func keyed(b *body, e *tree.Expr, pos plan.Pos) *tree.Expr {
 	switch {
 	case e.Type.Kind == types.Float:
-		return orAbsent(b.once(e), pos, func(e *tree.Expr) *tree.Expr {
+		return orAbsent(once(b, e), pos, func(e *tree.Expr) *tree.Expr {
 			return as(as(keyWord(e, pos), types.IntOf(e.Type.Bits, false), pos), e.Type.Present(), pos)
 		})
 	case !hasFloat(e.Type):
 		return e
 	case e.Op == tree.OpTuple || e.Op == tree.OpRecord:
-		return b.keyedParts(e, e.Args, pos)
+		return keyedParts(b, e, e.Args, pos)
 	}
-	return orAbsent(b.once(e), pos, func(e *tree.Expr) *tree.Expr {
+	return orAbsent(once(b, e), pos, func(e *tree.Expr) *tree.Expr {
 		whole, _ := compositeOf(exprVal(e))
 		var parts []*tree.Expr
 		for _, v := range whole.elems {
 			parts = append(parts, v.expr)
 		}
-		return b.keyedParts(e, parts, pos)
+		return keyedParts(b, e, parts, pos)
 	})
 }
 
 // keyedParts is a tuple or a record of the parts of e as a key has them.
-func (b *body) keyedParts(e *tree.Expr, parts []*tree.Expr, pos plan.Pos) *tree.Expr {
+func keyedParts(b *body, e *tree.Expr, parts []*tree.Expr, pos plan.Pos) *tree.Expr {
 	out := &tree.Expr{Op: tree.OpTuple, Type: e.Type, Pos: e.Pos}
 	if e.Type.Kind == types.Record {
 		out.Op = tree.OpRecord
 	}
 	for _, p := range parts {
-		out.Args = append(out.Args, b.keyed(p, pos))
+		out.Args = append(out.Args, keyed(b, p, pos))
 	}
 	return out
-}
-
-// once is e in a local where it has ways to choose from: who uses it several times would have each way as often, and a
-// float that is chosen by floats that are chosen would double with each.
-//
-//	x == 1.5, with x = (p.a if c else p.b), looks at x in seven places of its tree
-func (b *body) once(e *tree.Expr) *tree.Expr {
-	if b.lazy || e.Op == tree.OpLocal || !chooses(e) {
-		return e
-	}
-	return b.assign("", e)
-}
-
-// chooses reports whether an expression has one of several ways at run time.
-func chooses(e *tree.Expr) (found bool) {
-	tree.WalkExpr(e, func(*tree.Stmt) {}, func(e *tree.Expr) {
-		found = found || e.Op == tree.OpCond || e.Op == tree.OpInline
-	})
-	return found
-}
-
-// onceFloat is v where it is used several times, by once, if it is a float.
-func (b *body) onceFloat(v val) val {
-	if v.c == nil && v.expr != nil && v.start == nil && v.typ().Kind == types.Float {
-		v.expr = b.once(v.expr)
-	}
-	return v
-}
-
-// onceAbsent is e where it is tested for being None or FAULT, too.
-func (b *body) onceAbsent(e *tree.Expr) *tree.Expr {
-	if !e.Type.MayNone && !e.Type.MayFault && e.Type.Kind != types.Ptr {
-		return e
-	}
-	return b.once(e)
 }
 
 // hasFloat reports whether a value of a type is a float or has one in it.

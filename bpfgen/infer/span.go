@@ -198,7 +198,7 @@ func (w *spanWalk) keyOf(b *body, ev *event, fn *plan.Func) *tree.Expr {
 		b.require(negate(none, fn.Pos), fn.Pos)
 		e = assumeNotNone(e)
 	}
-	e = b.keyed(e, fn.Pos)
+	e = keyed(b, e, fn.Pos)
 	t, ok := types.Join(*w.key, keyType(e.Type))
 	if !ok {
 		wrong(fn.Pos, "the key of this span is %s here, and %s at another point: "+

@@ -45,7 +45,7 @@ func (b operators) truth(v val, pos plan.Pos) cond {
 	}
 	notLabelled(e.Type, pos)
 	if e.Type.Kind != types.Ptr || e.Type.MayFault {
-		e = b.onceAbsent(e)
+		e = onceAbsent(b.body, e)
 	}
 	out := b.presentTruth(assume(e), pos)
 	if e.Type.MayFault {

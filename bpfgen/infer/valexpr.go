@@ -117,7 +117,7 @@ func (b *body) choose(c cond, yes, no func() val, pos plan.Pos) val {
 			mixed(yv, nv, pos)
 		}
 		if len(ye.Type.Elems) > 1 { // each element is chosen by itself
-			c.expr = b.once(c.expr)
+			c.expr = once(b, c.expr)
 		}
 		return result(conditional(c.expr, ye, ne, pos))
 	}
