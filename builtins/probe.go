@@ -196,17 +196,28 @@ func (p *Probe) toggle(on bool) error {
 		p.Disabled = !on
 		return nil
 	case on:
-		return p.control.Enable()
+		return p.took("", p.control.Enable())
 	}
-	return p.control.Disable()
+	return p.took("disabled", p.control.Disable())
 }
+
+// took notes what became of the probe, if nothing failed.
+func (p *Probe) took(off string, err error) error {
+	if err == nil {
+		p.off = off
+	}
+	return err
+}
+
+// Off is "disabled" or "detached" after disable() and detach(), in a run; "" while its programs run.
+func (p *Probe) Off() string { return p.off }
 
 // detach takes the probe off for good.
 func (p *Probe) detach() (starlark.Value, error) {
 	if p.control == nil {
 		return nil, errNotLoaded
 	}
-	return starlark.None, p.control.Detach()
+	return starlark.None, p.took("detached", p.control.Detach())
 }
 
 // dump gives the events that the kernel has kept to the handler, and their number.

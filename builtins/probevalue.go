@@ -29,6 +29,9 @@ type Probe struct {
 	// Disabled is set where the script has disabled the probe before it was loaded. It is then loaded and not attached.
 	// It does not change any more once the probe is loaded.
 	Disabled bool
+
+	// off is what Off says.
+	off string
 }
 
 // A pointMaker makes each PointValue into one plan.Point, for one plan: c gives functions, and seen has what was made

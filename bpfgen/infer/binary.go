@@ -321,7 +321,10 @@ func (b operators) order(op syntax.Token, x, y val, pos plan.Pos) val {
 	}
 	x.mustKnow()
 	y.mustKnow()
-	op, x, y, _ = byOrder(op, onceFloat(b.body, x), onceFloat(b.body, y), pos)
+	op, x, y, floats := byOrder(op, onceFloat(b.body, x), onceFloat(b.body, y), pos)
+	if floats { // as ints, which is what they are from here on; nobody has written one
+		x = exprVal(b.present(x, "a float", pos))
+	}
 	if y.typ().Kind == types.Str {
 		x = asText(x, pos)
 	} else if x.typ().Kind == types.Str {

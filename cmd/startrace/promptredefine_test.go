@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -48,5 +50,42 @@ func TestPromptRedefines(t *testing.T) {
 		t.Errorf("the old handler was called for a later event:\n%s", p.Screen())
 	}
 	p.want(p.enter(`len(probes)`), "2\n")
+	p.leave()
+}
+
+// What keeps the old of a name is saved behind what it uses. It was saved in front of it: a script that did not run.
+func TestPromptSavesInOrder(t *testing.T) {
+	p := startPrompt(t)
+	p.enter(`word = "one"`)
+	p.enter(`tell = lambda: print(word)`)
+	p.enter(`at_exit(tell)`)
+	p.want(p.enter(`word = "two"`), "prompt:3 keeps the old word: enter it again\n")
+	p.want(p.enter(`save("saved.star")`), "Saved 3 statements: startrace saved.star\n")
+	p.leave()
+	saved, err := os.ReadFile(filepath.Join(p.dir, "saved.star"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.want(string(saved), `# Saved from the prompt of startrace.
+word = "two"
+tell = lambda: print(word)
+at_exit(tell)
+`)
+	p.want(p.runSaved(), "four\ntwo\n")
+}
+
+// What was done to a probe is gone with it: nothing keeps the old one, and it is not saved.
+func TestPromptForgetsSwitches(t *testing.T) {
+	p := startPrompt(t)
+	p.enter(`w = probe("tracepoint:syscalls:sys_enter_write", lambda e: print("first"))`)
+	for _, method := range []string{"disable", "detach"} {
+		p.want(p.enter("w."+method+"()"), "")
+		if list := p.enter("probes"); !strings.Contains(list, "sys_enter_write ("+method) {
+			t.Errorf("after %s probes shows %s", method, list)
+		}
+	}
+	p.want(p.enter(`w = probe("tracepoint:syscalls:sys_enter_write", where = lambda e: False)`),
+		"Replaced the probe w of prompt:1:5\nAttached 1 probe\n")
+	p.want(p.enter(`save("saved.star")`), "Saved 1 statement: startrace saved.star\n")
 	p.leave()
 }

@@ -10,9 +10,12 @@ var having = map[string]string{
 	"source":   "only lines and functions of programs have it, where debug information (gcc -g) tells their lines",
 	"start":    "only spans have it (syscall:NAME)",
 	"addr":     "only events that are counted (software:page-faults) and watchpoints have it",
-	"ip":       "only samples have it (profile:99hz)",
-	"usermode": "only samples have it (profile:99hz)",
+	"ip":       withRegisters,
+	"usermode": withRegisters,
 }
+
+// withRegisters are the points whose programs get the registers of the moment.
+const withRegisters = "only samples (profile:99hz), watchpoints, and places in code (kprobe:, uprobe:, usdt:) have it"
 
 // Having says which points have a part of e, to whom asks a point of the family for it that has not. "": nothing is
 // known of such a part.

@@ -149,9 +149,42 @@ func (p *prompt) show(v starlark.Value, first int) error {
 func (p *prompt) note(t *typedChunk, c *script.Chunk, first int) {
 	t.assigned, t.used, t.from, t.to = c.Assigned, c.Used, first, len(p.s.Host().Env().Probes())
 	t.acts, t.declares = p.acts(c.Tree.Stmts), p.onlyDeclares(c)
+	t.switches = switched(c.Tree.Stmts, p.s.Host().Globals())
 	if len(p.files) > 0 {
 		t.file = p.files[len(p.files)-1]
 	}
+}
+
+// switched is the name of the probe that a chunk of one call, as p.disable(), switches; "" of others. The chunk keeps
+// the value of the call in a name of its own.
+func switched(stmts []syntax.Stmt, globals starlark.StringDict) string {
+	if len(stmts) != 1 {
+		return ""
+	}
+	assign, _ := stmts[0].(*syntax.AssignStmt)
+	if assign == nil {
+		return ""
+	}
+	if call, is := assign.RHS.(*syntax.CallExpr); is {
+		if root, is := switches(call, globals); is {
+			return root
+		}
+	}
+	return ""
+}
+
+// switches reports whether a call is of a method that switches a probe, and the name of the probe.
+func switches(c *syntax.CallExpr, globals starlark.StringDict) (name string, is bool) {
+	fn, _ := c.Fn.(*syntax.DotExpr)
+	if fn == nil {
+		return "", false
+	}
+	root, _ := fn.X.(*syntax.Ident)
+	if root == nil {
+		return "", false
+	}
+	_, probe := globals[root.Name].(*builtins.Probe)
+	return root.Name, probe && slices.Contains([]string{"enable", "disable", "detach"}, fn.Name.Name)
 }
 
 // lasting are the builtins whose calls have an effect that stays.
@@ -180,6 +213,9 @@ func (p *prompt) acts(stmts []syntax.Stmt) (acts bool) {
 // callActs: the call sets a timer, updates an entry, changes a list or switches
 // a probe.
 func (p *prompt) callActs(c *syntax.CallExpr) bool {
+	if _, is := switches(c, p.s.Host().Globals()); is {
+		return true
+	}
 	switch fn := c.Fn.(type) {
 	case *syntax.Ident:
 		return fn.Name == plan.UpdateBuiltin || slices.Contains(lasting, fn.Name)
@@ -192,8 +228,6 @@ func (p *prompt) callActs(c *syntax.CallExpr) bool {
 		case *starlark.List, *starlark.Dict, *starlark.Set:
 			return slices.Contains([]string{"append", "extend", "insert", "remove", "pop", "clear", "update",
 				"setdefault", "popitem", "add", "discard"}, fn.Name.Name)
-		case *builtins.Probe:
-			return fn.Name.Name == "enable" || fn.Name.Name == "disable"
 		}
 	}
 	return false

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -79,7 +80,7 @@ func (l probeList) row(id int) string {
 	case points == 0:
 		state = " (waits)"
 	case !s.Attached(id):
-		state = " (detached)"
+		state = " (" + cmp.Or(probe.Off(), "detached") + ")"
 	}
 	return fmt.Sprintf("%s%s\t%s\t%d\t%d\t%d\t%s\t%s", probe.Name(), state, probe.Pos(), points, st.Hits, st.Lost,
 		missed, each)

@@ -51,7 +51,10 @@ type typedChunk struct {
 	from, to       int // the numbers of its probes
 	// acts: it does something that lasts besides setting names and declaring probes, as every() does. It is not run
 	// again when what it uses changes.
-	acts     bool
+	acts bool
+	// switches is the name of the probe that it enables or disables, and it does nothing else: without that probe it
+	// has done nothing.
+	switches string
 	declares bool   // functions, points and probes, and does nothing else
 	file     string // it loaded this file
 }

@@ -52,16 +52,38 @@ func (p *prompt) repeat(latest *typedChunk, old starlark.StringDict) {
 	p.repeating, p.files = true, nil // no file is loaded by what runs now
 	defer func() { p.repeating = false }()
 	again := p.runAllAgain(changed)
+	var keep []*typedChunk
 	for _, t := range p.typed[:len(p.typed)-1] {
 		cause := causeOf(t.used, changed)
+		if _, gone := changed[t.switches]; gone {
+			t.acts = false
+		}
 		if cause != "" && !slices.Contains(again, t) && (p.attached(t) || t.acts) {
+			keep = append(keep, t)
 			p.s.Messagef("%s keeps the old %s: enter it again", p.title(t), cause)
 		}
 	}
-	// They use what is new, so as a script they come behind it.
-	p.typed = append(slices.DeleteFunc(p.typed, func(t *typedChunk) bool {
+	p.typed = inOrder(p.typed, again, keep)
+}
+
+// inOrder is all chunks as a script has them: those that ran again use what is new, so they come behind it, and those
+// that keep the old behind what they use of these.
+func inOrder(all, again, keep []*typedChunk) []*typedChunk {
+	out := append(slices.DeleteFunc(slices.Clone(all), func(t *typedChunk) bool {
 		return slices.Contains(again, t)
 	}), again...)
+	for _, t := range keep {
+		last := -1
+		for i, of := range out {
+			if slices.ContainsFunc(of.assigned, func(name string) bool { return slices.Contains(t.used, name) }) {
+				last = i
+			}
+		}
+		if at := slices.Index(out, t); at < last {
+			out = slices.Insert(slices.Delete(out, at, at+1), last, t)
+		}
+	}
+	return out
 }
 
 // runAllAgain runs the chunks that can, of those that use a changed name, and adds the names that they set. A chunk may

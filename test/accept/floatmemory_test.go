@@ -94,6 +94,27 @@ at_exit(end)
 	}
 }
 
+// A float that cannot be read has no order: the handler ends, and what is said of it is what the script asked for.
+func TestUnreadableFloatHasNoOrder(t *testing.T) {
+	needTracing(t)
+	binary := need.Built(t, "gcc -g -O0", "nowhere.c", `struct number { double d; float f; };
+__attribute__((noinline)) int look(struct number *n) { return n != 0; }
+int main(void) { return !look((struct number *)16); }
+`)
+	for _, order := range []string{"n.d > 1.5", "1 <= n.f", "n.f < n.f"} {
+		e := startrace(t, "-q", script(t, strings.NewReplacer("BIN", binary, "ORDER", order).Replace(`
+seen = count()
+def look(e):
+    n = e.args.n
+    seen[n.d == 1.5, bool(n.d), ORDER].add()
+probe("uprobe:BIN:look", kernel = look)
+`)), "-c", binary).ok(t)
+		if want := "ended early: FAULT where a float was wanted"; e.stdout != "" || !strings.Contains(e.stderr, want) {
+			t.Errorf("%s: got %q and %q, want %q", order, e.stdout, e.stderr, want)
+		}
+	}
+}
+
 // sameNumbers is a line of numbers in which each is written in one way, whichever language wrote it.
 func sameNumbers(line string) string {
 	words := strings.Fields(line)
