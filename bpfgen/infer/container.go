@@ -136,7 +136,7 @@ func (b tables) key(c *plan.Container, k val, pos plan.Pos) (*tree.Expr, bool) {
 	if len(parts) > 1 {
 		k = val{comp: true, elems: parts}
 	}
-	e := keyed(b.body, b.rv(b.fitting(k, t.key, pos), pos), pos)
+	e := keyed(b.body, b.rv(b.fitting(inOrderOf(k, t.key), t.key, pos), pos), pos)
 	checkKey(c, e.Type, pos)
 	kt := keyType(literals(e))
 	if c.Kind == plan.Table {
@@ -585,4 +585,28 @@ func (b tables) asks(c *plan.Container) {
 func (u *unit) partAppears(t *contType, i int, pos plan.Pos) {
 	u.mayChange(t.c, "key", fmt.Sprintf("without its part %d", i+1), "with it", t.keyAt.Pos, pos)
 	t.present[i], t.key, u.changed = true, types.Type{}, true
+}
+
+// inOrderOf is a key with the fields of each record in the order that the type of the container has: of two records the
+// names decide which fields are the same.
+func inOrderOf(v val, t types.Type) val {
+	if !v.comp || len(v.elems) != len(t.Elems) {
+		return v
+	}
+	out := v
+	out.elems = slices.Clone(v.elems)
+	if v.isRecord() && t.Kind == types.Record {
+		for i, name := range t.Names {
+			at := slices.Index(v.names, name)
+			if at < 0 {
+				return v
+			}
+			out.elems[i] = v.elems[at]
+		}
+		out.names = t.Names
+	}
+	for i, e := range out.elems {
+		out.elems[i] = inOrderOf(e, t.Elems[i])
+	}
+	return out
 }
