@@ -94,6 +94,33 @@ at_exit(end)
 	}
 }
 
+// TestVectorsAreInRegistersOfFloats: what a vector has is in a register for floats, whatever its elements are.
+//
+// > So does each element of a vector, as of `__m128i`, which is passed in such a register though its elements are ints.
+func TestVectorsAreInRegistersOfFloats(t *testing.T) {
+	needTracing(t)
+	for _, command := range []string{"gcc -g -O0", "gcc -g -O1", "clang -g -O1"} {
+		binary := need.Built(t, command, "vectors.c", `typedef int v2 __attribute__((vector_size(16)));
+__attribute__((noinline)) int take(v2 v, int n) { return v[0] + n; }
+__attribute__((noinline)) v2 give(int n) { return (v2){n, n + 1, 2, 3}; }
+int main(void) { return take(give(3), 4) != 7; }
+`)
+		e := startrace(t, "-q", script(t, strings.ReplaceAll(`
+probe("ufunc:BIN:give", lambda e: print(e.args.n, e.ret, e.ret[1] == FAULT))
+probe("ufunc:BIN:take", lambda e: print(e.args.v, e.args.v[2], e.args.n, e.ret))
+seen = count()
+def note(e):
+    seen[e.args.v[0] == FAULT, e.args.n].add()
+probe("uprobe:BIN:take", note)
+`, "BIN", binary)), "-c", binary).ok(t)
+		equalLines(t, strings.Split(strings.TrimSpace(e.stdout), "\n"), []string{
+			"3 (<float>, <float>, <float>, <float>) True",
+			"(<float>, <float>, <float>, <float>) <float> 4 7",
+			"", "seen:", "True  4  1",
+		})
+	}
+}
+
 // A float that cannot be read has no order: the handler ends, and what is said of it is what the script asked for.
 func TestUnreadableFloatHasNoOrder(t *testing.T) {
 	needTracing(t)
