@@ -321,10 +321,13 @@ func (b library) unlessDropped(p, counts val, of kernel.TypeID, pos plan.Pos) va
 	}))
 }
 
-// held is a value that a std::optional may hold: of a class in memory the address.
+// held is a value that a std::optional may hold: of a class in memory the address, and of a tuple each element so.
 func (b library) held(v val, pos plan.Pos) *tree.Expr {
 	if o, ok := v.obj.(*rustEnum); ok {
 		v = b.heldEnum(o, pos)
+	}
+	if v.comp {
+		return b.rv(v.eachPart(func(e val) val { return exprVal(b.held(e, pos)) }), pos)
 	}
 	s, ok := v.obj.(*structObj)
 	if !ok {

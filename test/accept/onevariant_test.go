@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/startrace/startrace/test/need"
@@ -104,5 +105,42 @@ never::deep 19 i
 `
 	if e.stdout != want {
 		t.Errorf("got\n%s\nwant\n%s", e.stdout, want)
+	}
+}
+
+const structsInVariants = `use std::hint::black_box;
+pub struct Part { a: i32, b: i64 }
+pub enum Kind { Tuple(i32, Part, Part), Struct { x: u8, part: Part }, Nothing }
+#[inline(never)] pub fn look(k: &Kind) -> i64 {
+    match k { Kind::Tuple(n, p, q) => *n as i64 + p.a as i64 + q.b, Kind::Struct { x, part } => *x as i64 + part.b, _ => 0 }
+}
+fn main() {
+    let part = |a, b| Part { a, b };
+    println!("{}", look(&black_box(Kind::Tuple(1, part(2, -3), part(-4, 5)))) + look(&black_box(Kind::Nothing)) +
+        look(&black_box(Kind::Struct { x: 6, part: part(-7, 8) })));
+}
+`
+
+// A struct that lies in a tuple of a variant has its fields: its address in the tuple was an int without a type.
+func TestStructsInVariants(t *testing.T) {
+	needTracing(t)
+	for _, command := range []string{"rustc -g", "rustc -g -O"} {
+		binary := need.Built(t, command, "variants.rs", structsInVariants)
+		e := startrace(t, "-q", script(t, `
+seen = count()
+def look(e):
+    k = e.args.k
+    if k.Tuple:
+        seen["tuple", k.Tuple[0], k.Tuple[1].a, k.Tuple[1].b, k.Tuple[2].a, k.Tuple[2].b].add()
+    elif k.Struct:
+        seen["struct", k.Struct.x, k.Struct.part.a, k.Struct.part.b, 0, 0].add()
+    else:
+        seen[k.variant, 0, 0, 0, 0, 0].add()
+probe("uprobe:`+binary+`:variants::look", look)
+at_exit(lambda: [print(*k) for k, n in sorted(seen.items(), key = lambda kn: kn[0][0])])
+`), "-c", binary).ok(t)
+		if want := "22\nNothing 0 0 0 0 0\nstruct 6 -7 8 0 0\ntuple 1 2 -3 -4 5\n"; !strings.Contains(e.stdout, want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", command, e.stdout, want)
+		}
 	}
 }
