@@ -46,11 +46,80 @@ func (c *conversion) variants(id kernel.TypeID, part *dwarfinfo.Entry, depth int
 	if err != nil {
 		c.fail(err)
 	}
+	if out.Discriminant.Type == 0 && len(out.Variants) > 1 {
+		members, out.Variants = c.onlyPossible(part, members, out.Variants)
+	}
 	if !known || out.Discriminant.Type == 0 && len(out.Variants) != 1 {
 		return nil
 	}
 	c.out.Variants(id, out)
 	return members
+}
+
+// onlyPossible leaves of an enum without a discriminant the variants that a value can be of. There is one, as in a
+// Result<i32, Infallible>: where several are possible something must tell them apart.
+func (c *conversion) onlyPossible(part *dwarfinfo.Entry, members []kernel.Member, variants []kernel.Variant) (
+	_ []kernel.Member, _ []kernel.Variant) {
+	var some []kernel.Member
+	var of []kernel.Variant
+	i := 0
+	err := c.eachVariant(part, func(m *dwarfinfo.Entry) {
+		if i < len(variants) && !c.impossible(c.t.bare(m), mostNested) {
+			some, of = append(some, members[i]), append(of, variants[i])
+		}
+		i++
+	})
+	if err != nil || i != len(variants) {
+		return nil, nil
+	}
+	return some, of
+}
+
+// eachVariant calls f for the member of each variant of a variant part.
+func (c *conversion) eachVariant(part *dwarfinfo.Entry, f func(m *dwarfinfo.Entry)) error {
+	return c.t.data.EachChild(part, func(v *dwarfinfo.Entry) (bool, error) {
+		if v.Tag != dwarf.TagVariant {
+			return true, nil
+		}
+		return true, c.t.data.EachChild(v, func(m *dwarfinfo.Entry) (bool, error) {
+			if m.Tag == dwarf.TagMember {
+				f(m)
+			}
+			return true, nil
+		})
+	})
+}
+
+// mostNested bounds the types in types that are looked at for one that no value is of.
+const mostNested = 8
+
+// impossible reports whether no value is of a type: an enum without variants, and what has one in it.
+func (c *conversion) impossible(e *dwarfinfo.Entry, depth int) (found bool) {
+	if e == nil || depth == 0 {
+		return false
+	}
+	if e.Tag == dwarf.TagBaseType {
+		return nameOf(e) == "!"
+	}
+	if e.Tag != dwarf.TagStructType {
+		return false
+	}
+	err := c.t.data.EachChild(e, func(m *dwarfinfo.Entry) (bool, error) {
+		switch m.Tag {
+		case dwarf.TagMember:
+			found = c.impossible(c.t.bare(m), depth-1)
+		case dwarf.TagVariantPart:
+			possible := false
+			err := c.eachVariant(m, func(v *dwarfinfo.Entry) {
+				possible = possible || !c.impossible(c.t.bare(v), depth-1)
+			})
+			if found = !possible; err != nil {
+				return false, err
+			}
+		}
+		return !found, nil
+	})
+	return found && err == nil
 }
 
 // discriminant finds the member that tells which variant there is, and says whether its values have a sign; known is

@@ -86,22 +86,23 @@ fn main() {
 }
 `
 
-// A variant that no value is of, as Err of Result<i32, Infallible>, takes no place: the other arguments have theirs.
+// A variant that no value is of, as Err of Result<i32, Infallible>, takes no place: the other arguments have theirs, and
+// the enum is the only variant that it can be.
 func TestVariantsWithoutValues(t *testing.T) {
 	needTracing(t)
 	binary := need.Built(t, "rustc -g", "never.rs", variantsWithoutValues)
 	point := binary + ":never::{small,pair,none,text,tagged,wide,never,array,deep}"
-	e := startrace(t, "-q", "-e", `probe("uprobe:`+point+`", lambda e: print(e.func, e.args.q, e.args.s))`,
-		"-c", binary).ok(t)
-	want := `never::small 11 a
-never::pair 12 bb
-never::none 13 ccc
-never::text 14 dddd
-never::tagged 15 e
-never::wide 16 f
-never::never 17 g
-never::array 18 h
-never::deep 19 i
+	told := `probe("uprobe:` + point + `", lambda e: print(e.func, e.args))`
+	e := startrace(t, "-q", "-e", told, "-c", binary).ok(t)
+	want := `never::small record(p = record(variant = "Ok", Ok = -4), q = 11, s = "a")
+never::pair record(p = record(variant = "Ok", Ok = (-1, 2)), q = 12, s = "bb")
+never::none record(q = 13, s = "ccc")
+never::text record(p = record(variant = "Ok", Ok = "x"), q = 14, s = "dddd")
+never::tagged record(p = record(variant = "B", A = None, B = 7, C = <not shown>), q = 15, s = "e")
+never::wide record(p = record(variant = "A", A = -5, B = None), q = 16, s = "f")
+never::never record(q = 17, s = "g")
+never::array record(q = 18, s = "h")
+never::deep record(p = record(n = -1, r = record(variant = "Ok", Ok = ())), q = 19, s = "i")
 `
 	if e.stdout != want {
 		t.Errorf("got\n%s\nwant\n%s", e.stdout, want)
