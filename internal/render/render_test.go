@@ -140,15 +140,17 @@ func checkSyntax(t *testing.T, f Format, out []byte) {
 func TestEvent(t *testing.T) {
 	e := &Event{Time: 12_000_345_678, CPU: 1, Comm: "cat\x07", PID: int64(41), Probe: "tracepoint:a:b",
 		Args: Object{{"filename", "/etc/\n"}, {"flags", int64(0)}, {"bad", Fault{}},
-			{"at", Object{{"a", int64(1)}, {"b", Tuple{Object{{"c", math.NaN()}}, math.Inf(1)}}}}, {"z", math.NaN()}}}
+			{"at", Object{{"a", int64(1)}, {"b", Tuple{Object{{"c", math.NaN()}}, math.Inf(1)}}}}, {"z", math.NaN()},
+			{"d", 123456.789}, {"small", Object{{"f", 0.00012345678}}}}}
 	for f, want := range map[Format]string{
 		Text: `12.000345   1 cat\x07          41      tracepoint:a:b filename=/etc/\n flags=0 bad=<fault> ` +
-			"at=(a=1, b=((c=nan), +inf)) z=nan\n",
+			"at=(a=1, b=((c=nan), +inf)) z=nan d=123456.789 small=(f=0.00012345678)\n",
 		JSON: `{"type":"event","time":12000345678,"cpu":1,"comm":"cat\u0007","pid":41,"probe":"tracepoint:a:b",` +
 			`"args":{"filename":"/etc/\n","flags":0,"bad":{"fault":true},` +
-			`"at":{"a":1,"b":[{"c":"nan"},"+inf"]},"z":"nan"}}` + "\n",
+			`"at":{"a":1,"b":[{"c":"nan"},"+inf"]},"z":"nan","d":123456.789,"small":{"f":0.00012345678}}}` + "\n",
 		CSV: "name,time,cpu,comm,pid,args\ntracepoint:a:b,12000345678,1,cat\\x07,41,\"filename=/etc/\\n " +
-			"flags=0 bad=<fault> at=(a=1, b=((c=nan), +inf)) z=nan\"\n",
+			"flags=0 bad=<fault> at=(a=1, b=((c=nan), +inf)) z=nan d=123456.789 " +
+			"small=(f=0.00012345678)\"\n",
 		Folded: "",
 	} {
 		got, err := (&Printer{Format: f}).AppendEvent(nil, e)

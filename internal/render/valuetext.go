@@ -83,7 +83,7 @@ func appendComposite(dst []byte, v Value) []byte {
 	return append(dst, '?')
 }
 
-// appendFields writes name=value of each field.
+// appendFields writes name=value of each field. A float is whole, as in print: it is one of the script or of a program.
 func appendFields(dst []byte, fields Object, between string) []byte {
 	for i, f := range fields {
 		if i > 0 {
@@ -91,7 +91,7 @@ func appendFields(dst []byte, fields Object, between string) []byte {
 		}
 		dst = escape.Append(dst, f.Name, escape.OneLine)
 		dst = append(dst, '=')
-		dst = appendPart(dst, f.Value)
+		dst = appendKey(dst, f.Value)
 	}
 	return dst
 }

@@ -113,7 +113,11 @@ const structsInVariants = `use std::hint::black_box;
 pub struct Part { a: i32, b: i64 }
 pub enum Kind { Tuple(i32, Part, Part), Struct { x: u8, part: Part }, Nothing }
 #[inline(never)] pub fn look(k: &Kind) -> i64 {
-    match k { Kind::Tuple(n, p, q) => *n as i64 + p.a as i64 + q.b, Kind::Struct { x, part } => *x as i64 + part.b, _ => 0 }
+    match k {
+        Kind::Tuple(n, p, q) => *n as i64 + p.a as i64 + q.b,
+        Kind::Struct { x, part } => *x as i64 + part.b,
+        _ => 0,
+    }
 }
 fn main() {
     let part = |a, b| Part { a, b };
