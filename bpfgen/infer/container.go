@@ -76,7 +76,7 @@ func (u *unit) widen(have *types.Type, at *use, t types.Type, pos plan.Pos, what
 	if !j.Equal(*have) {
 		from, to := inWords(*have), inWords(j)
 		if from == to { // of another size
-			from, to = have.String(), j.String()
+			from, to = inSize(*have), inSize(j)
 		}
 		u.mayChange(c, what, from, to, at.Pos, pos)
 		*have = j

@@ -78,6 +78,35 @@ func inDetail(t types.Type) string {
 	return "a tuple of " + strings.Join(parts, ", ")
 }
 
+// inSize is inWords with how large a value is, and what it may be instead: two types of the same words differ in these.
+func inSize(t types.Type) string {
+	out := inWords(t)
+	switch {
+	case len(t.Elems) > 0:
+		parts := make([]string, len(t.Elems))
+		for i, e := range t.Elems {
+			parts[i] = inSize(e)
+		}
+		out = "(" + strings.Join(parts, ", ") + ")"
+	case t.Label != "":
+	case t.Kind == types.Int:
+		sign := "without a sign"
+		if t.Signed {
+			sign = "with a sign"
+		}
+		out = fmt.Sprintf("an int of %d bits %s", t.Bits, sign)
+	case t.Kind == types.Str:
+		out = fmt.Sprintf("a string with room for %d bytes", t.Cap)
+	}
+	if t.MayNone {
+		out += " or None"
+	}
+	if t.MayFault {
+		out += " or FAULT"
+	}
+	return out
+}
+
 // isTextual reports whether scripts see a text of values of type t.
 func isTextual(t types.Type) bool {
 	switch t.Kind {

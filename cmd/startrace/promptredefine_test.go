@@ -60,7 +60,8 @@ func TestPromptSavesInOrder(t *testing.T) {
 	p.enter(`tell = lambda: print(word)`)
 	p.enter(`at_exit(tell)`)
 	p.want(p.enter(`word = "two"`), "prompt:3 keeps the old word: enter it again\n")
-	p.want(p.enter(`save("saved.star")`), "Saved 3 statements: startrace saved.star\n")
+	p.want(p.enter(`save("saved.star")`), "Saved 3 statements: startrace saved.star\n"+
+		"prompt:3 keeps the old word here, and has the new one in saved.star\n")
 	p.leave()
 	saved, err := os.ReadFile(filepath.Join(p.dir, "saved.star"))
 	if err != nil {
@@ -87,5 +88,24 @@ func TestPromptForgetsSwitches(t *testing.T) {
 	p.want(p.enter(`w = probe("tracepoint:syscalls:sys_enter_write", where = lambda e: False)`),
 		"Replaced the probe w of prompt:1:5\nAttached 1 probe\n")
 	p.want(p.enter(`save("saved.star")`), "Saved 1 statement: startrace saved.star\n")
+	p.leave()
+}
+
+// A table that has a map keeps its type: what it would become is said in words.
+func TestPromptNamesTypes(t *testing.T) {
+	p := startPrompt(t)
+	p.enter(`t = table()`)
+	p.enter(`w = probe("tracepoint:syscalls:sys_enter_write", kernel = lambda e: t.set(e.comm, e.pid))`)
+	for code, want := range map[string]string{
+		"t.set(e.comm, None)": "the value of table t would become an int of 64 bits without a sign or None here, " +
+			"but it is an int of 64 bits without a sign since the probe of prompt:2:",
+		"t.set(e.args.filename, 1)": "the key of table t would become a string with room for 264 bytes or FAULT here, " +
+			"but it is a string with room for 16 bytes since the probe of prompt:2:",
+	} {
+		got := p.enterWrapped(`probe("tracepoint:syscalls:sys_enter_openat", kernel = lambda e: ` + code + `)`)
+		if !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", code, got, want)
+		}
+	}
 	p.leave()
 }

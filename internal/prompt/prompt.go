@@ -55,6 +55,8 @@ type typedChunk struct {
 	// switches is the name of the probe that it enables or disables, and it does nothing else: without that probe it
 	// has done nothing.
 	switches string
+	// keeps is the name of which it keeps the old value, "" where it has the latest of each.
+	keeps    string
 	declares bool   // functions, points and probes, and does nothing else
 	file     string // it loaded this file
 }

@@ -68,7 +68,17 @@ func (p *prompt) save(arg starlark.Value) (starlark.Value, error) {
 		return nil, err
 	}
 	p.s.Messagef("Saved %s: startrace %s", format.Count(n, "statement"), name)
+	p.sayKept(name)
 	return starlark.None, nil
+}
+
+// sayKept says what does something else in the file that is saved: a script has one value of a name, the last.
+func (p *prompt) sayKept(file string) {
+	for _, t := range p.typed {
+		if t.keeps != "" && (p.attached(t) || t.acts) {
+			p.s.Messagef("%s keeps the old %s here, and has the new one in %s", p.title(t), t.keeps, file)
+		}
+	}
 }
 
 // savedScript is what still stands, as a script. The text of a file that was

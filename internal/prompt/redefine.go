@@ -59,7 +59,7 @@ func (p *prompt) repeat(latest *typedChunk, old starlark.StringDict) {
 			t.acts = false
 		}
 		if cause != "" && !slices.Contains(again, t) && (p.attached(t) || t.acts) {
-			keep = append(keep, t)
+			keep, t.keeps = append(keep, t), cause
 			p.s.Messagef("%s keeps the old %s: enter it again", p.title(t), cause)
 		}
 	}
@@ -112,10 +112,12 @@ func (p *prompt) runAllAgain(changed map[string]string) (again []*typedChunk) {
 func (p *prompt) runAgain(t *typedChunk, changed string) bool {
 	attached, title := p.attached(t), p.title(t)
 	if _, err := p.declare(t); err != nil {
+		t.keeps = changed
 		p.s.Messagef("%s keeps the old %s, because of the new one:", title, changed)
 		p.s.Report(err)
 		return false
 	}
+	t.keeps = ""
 	if attached {
 		p.s.Messagef("Attached again with the new %s: %s", changed, title)
 	}
