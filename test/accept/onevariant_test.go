@@ -86,8 +86,8 @@ fn main() {
 }
 `
 
-// A variant that no value is of, as Err of Result<i32, Infallible>, takes no place: the other arguments have theirs, and
-// the enum is the only variant that it can be.
+// A variant that no value is of, as Err of Result<i32, Infallible>, takes no place: the other arguments have theirs.
+// The enum is the only variant that it can be.
 func TestVariantsWithoutValues(t *testing.T) {
 	needTracing(t)
 	binary := need.Built(t, "rustc -g", "never.rs", variantsWithoutValues)

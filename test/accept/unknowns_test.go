@@ -189,8 +189,8 @@ probe("ufunc:BIN:others", lambda e: print(e.args.n, e.args.t, e.args.p.d, e.args
 // A struct that the function does not use is known wherever its caller has written it, as all but optimizing clang do.
 //
 // > An optimized caller may write nothing of a struct that goes in memory (over 16 bytes, or a class with a destructor)
-// > to a function that does not use it: clang does so of structs, and gcc of classes, too. Debug information does not say
-// > so: startrace and debuggers read what the memory had before.
+// > to a function that does not use it: clang does so of structs, and gcc of classes, too.
+// > Debug information does not say so: startrace and debuggers read what the memory had before.
 func TestUnusedStruct(t *testing.T) {
 	for command, structs := range map[string]string{"gcc -g -O2": "1 2 3", "gcc -g -O0": "1 2 3",
 		"clang -g -O0": "1 2 3", "clang -g -O2": ""} {
