@@ -99,8 +99,8 @@ func TestPromptNamesTypes(t *testing.T) {
 	for code, want := range map[string]string{
 		"t.set(e.comm, None)": "the value of table t would become an int of 64 bits without a sign or None here, " +
 			"but it is an int of 64 bits without a sign since the probe of prompt:2:",
-		"t.set(e.args.filename, 1)": "the key of table t would become a string with room for 264 bytes or FAULT here, " +
-			"but it is a string with room for 16 bytes since the probe of prompt:2:",
+		"t.set(e.args.filename, 1)": "the key of table t would become a string with room for 264 bytes or " +
+			"FAULT here, but it is a string with room for 16 bytes since the probe of prompt:2:",
 	} {
 		got := p.enterWrapped(`probe("tracepoint:syscalls:sys_enter_openat", kernel = lambda e: ` + code + `)`)
 		if !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
