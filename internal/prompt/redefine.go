@@ -67,21 +67,19 @@ func (p *prompt) repeat(latest *typedChunk, old starlark.StringDict) {
 }
 
 // inOrder is all chunks as a script has them: those that ran again use what is new, so they come behind it, and those
-// that keep the old behind what they use of these.
+// that keep the old behind what they use of these, if nothing in front of them has set it.
 func inOrder(all, again, keep []*typedChunk) []*typedChunk {
 	out := append(slices.DeleteFunc(slices.Clone(all), func(t *typedChunk) bool {
 		return slices.Contains(again, t)
 	}), again...)
 	for _, t := range keep {
-		last := -1
-		for i, of := range out {
-			if slices.ContainsFunc(of.assigned, func(name string) bool { return slices.Contains(t.used, name) }) {
-				last = i
-			}
+		at := slices.Index(out, t)
+		last := at
+		for _, name := range t.used {
+			first := slices.IndexFunc(out, func(of *typedChunk) bool { return slices.Contains(of.assigned, name) })
+			last = max(last, first)
 		}
-		if at := slices.Index(out, t); at < last {
-			out = slices.Insert(slices.Delete(out, at, at+1), last, t)
-		}
+		out = slices.Insert(slices.Delete(out, at, at+1), last, t)
 	}
 	return out
 }
