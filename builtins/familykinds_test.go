@@ -85,6 +85,9 @@ func TestNamesOfEnumerations(t *testing.T) {
 }
 
 // Of an enum of the kernel's types its values tell: those of flags are single bits, and sums of them.
+//
+// > An enum is one of flags if each of its values above 0 is one bit or a sum of such, they are no list (0 1 2, or 1 2
+// > 3), and none is below -1.
 func TestKindsOfEnums(t *testing.T) {
 	list := func(vals ...int64) (out []kernel.EnumValue) {
 		for i, v := range vals {
@@ -99,6 +102,7 @@ func TestKindsOfEnums(t *testing.T) {
 	}{
 		{list(1, 2, 4, 8), 5, "A|C"}, {list(1, 2, 4, 7), 6, "B|C"}, {list(0, 1, 2), 3, "0x3"},
 		{list(1, 2, 3), 6, "0x6"}, {list(0, 1, 2, 4, 8, 0x31), 5, "0x5"}, {list(0, 1, 2, 4), 0, "A"},
+		{list(1, 2, -3), 7, "0x7"}, {list(1, 2, 4, -1), 6, "B|C"}, {list(1, 2), 3, "A|B"},
 	} {
 		if got := newNameFamily("some_enum", one.list).text(one.v); got != one.want {
 			t.Errorf("%d of %v is %s, want %s", one.v, one.list, got, one.want)

@@ -185,7 +185,7 @@ func newNameFamily(prefix string, list []kernel.EnumValue) *nameFamily {
 }
 
 // kindOf is familyKind, of an enum of the kernel as its values tell: they are flags if each of them is one bit, or made
-// of others that are, and they are no list, 0 1 2 …
+// of others that are, they are no list, 0 1 2, and none is negative but -1, which has all bits.
 func (f *nameFamily) kindOf(family string, flags []kernel.EnumValue) (together int64, zero bool) {
 	together, listed, known := familyKind(family)
 	if known {
@@ -202,10 +202,20 @@ func (f *nameFamily) kindOf(family string, flags []kernel.EnumValue) (together i
 			return 0, true
 		}
 	}
-	if f.counts() {
+	if f.counts() || f.exactBelow(-1) {
 		return 0, true
 	}
 	return ^0, true
+}
+
+// exactBelow reports whether a value that has a name is less than v.
+func (f *nameFamily) exactBelow(v int64) bool {
+	for is := range f.exact {
+		if is < v {
+			return true
+		}
+	}
+	return false
 }
 
 // counts reports whether the values are those of a list, of which most have one bit only because the list is so short:
