@@ -54,6 +54,8 @@ func TestPromptRedefines(t *testing.T) {
 }
 
 // What keeps the old of a name is saved behind what it uses. It was saved in front of it: a script that did not run.
+//
+// > A chunk that keeps an old value has the new one in the file, and a message says so.
 func TestPromptSavesInOrder(t *testing.T) {
 	p := startPrompt(t)
 	p.enter(`word = "one"`)
@@ -106,6 +108,23 @@ func TestPromptNamesTypes(t *testing.T) {
 		if !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
 			t.Errorf("%s: got\n%s\nwant\n%s", code, got, want)
 		}
+	}
+	p.leave()
+}
+
+// What the kernel keeps for dump() is the probe's own.
+//
+// > What a probe with `keep=` holds is gone with it.
+func TestPromptForgetsKept(t *testing.T) {
+	p := startPrompt(t)
+	const kept = `w = probe("tracepoint:syscalls:sys_enter_write", keep = 100)`
+	p.enter(kept)
+	p.round()
+	p.want(p.enter(kept), "Replaced the probe w of prompt:1:5\nAttached 1 probe\n")
+	p.want(p.enter(`w.dump()`), "0\n")
+	p.round()
+	if got := p.enter(`w.dump()`); !strings.HasSuffix(got, "100\n") {
+		t.Errorf("the new probe keeps nothing: %s", got)
 	}
 	p.leave()
 }
