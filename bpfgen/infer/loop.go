@@ -248,6 +248,11 @@ func (b walker) branchStmt(s *syntax.BranchStmt) bool {
 // pinned runs the walk of a loop with its variables pinned.
 func (b walker) pinned(s *syntax.ForStmt, walk func()) {
 	pins := b.pinVars(s)
+	defer func() { // also where a mistake ends the walk, which then goes on behind the loop
+		for bind := range pins {
+			delete(b.frame.pins, bind)
+		}
+	}()
 	list := slices.DeleteFunc(assigned([]syntax.Stmt{s}), func(bind *resolve.Binding) bool {
 		return b.frame.pins[bind] == nil
 	})
@@ -274,9 +279,6 @@ func (b walker) pinned(s *syntax.ForStmt, walk func()) {
 	walk()
 	b.frame.Vars = before // temporaries of the body are gone
 	b.readPins(list, start(s))
-	for bind := range pins {
-		delete(b.frame.pins, bind)
-	}
 }
 
 // readPins makes variables be read where they are pinned: several ways meet here.
