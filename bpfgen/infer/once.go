@@ -15,7 +15,18 @@ func once(b *body, e *tree.Expr) *tree.Expr {
 	if b.lazy || e.Op == tree.OpLocal || !chooses(e) {
 		return e
 	}
-	return b.assign("", e)
+	return b.assign("", copied(e))
+}
+
+// copied is e with nodes of its own. Who asked may use e elsewhere, too, and what is not read of the local is later
+// taken out of the nodes from which it is made (prune.go, unreadfields.go).
+func copied(e *tree.Expr) *tree.Expr {
+	out := *e
+	out.Args = make([]*tree.Expr, len(e.Args))
+	for i, a := range e.Args {
+		out.Args[i] = copied(a)
+	}
+	return &out
 }
 
 // chooses reports whether an expression has one of several ways at run time.
