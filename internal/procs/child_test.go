@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -41,10 +42,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// runsItself is the error of running this program, asked once: QEMU sometimes hangs in a fork that it emulates.
+var runsItself = sync.OnceValue(func() error { return exec.Command("/proc/self/exe", "-test.run=^$").Run() })
+
 // needOurKernel: an emulator of programs emulates no others that they start.
 func needOurKernel(t *testing.T) {
 	t.Helper()
-	if err := exec.Command("/proc/self/exe", "-test.run=^$").Run(); errors.Is(err, syscall.ENOEXEC) {
+	if err := runsItself(); errors.Is(err, syscall.ENOEXEC) {
 		t.Skip("needs a kernel that runs programs of", runtime.GOARCH+", not an emulator:", err)
 	}
 }
